@@ -1,0 +1,91 @@
+#include "astra/app/command.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "astra/app/version.h"
+#include "astra/core/error.h"
+#include "astra/core/nearest.h"
+
+namespace astra {
+
+#define ASTRA_BUILTIN(name) extern const Command k##name##Command;
+#include "astra/app/commands.def"
+#undef ASTRA_BUILTIN
+
+namespace {
+
+constexpr int kBadInput = 2;
+constexpr int kCannotFinish = 3;
+constexpr int kOurBug = 4;
+
+void print_usage(std::FILE* out) {
+    fmt::print(out, "astra {}: simulates distributed deep-learning training\n\n", version());
+    fmt::print(out, "usage: astra <command> [options]; astra <command> --help tells all of them\n\n");
+    for (const Command* command : commands()) {
+        fmt::print(out, "  {:<12} {}\n", command->name, command->doc);
+    }
+    fmt::print(out, "\n  --version    prints the version\n");
+}
+
+int dispatch(const Arguments& arguments) {
+    if (arguments.empty()) {
+        print_usage(stderr);
+        return kBadInput;
+    }
+    const std::string& name = arguments.front();
+    if (name == "--help" || name == "-h" || name == "help") {
+        print_usage(stdout);
+        return 0;
+    }
+    if (name == "--version") {
+        fmt::print("astra {}\n", version());
+        return 0;
+    }
+    std::vector<std::string> names;
+    for (const Command* command : commands()) {
+        if (command->name == name) {
+            return command->run({arguments.begin() + 1, arguments.end()});
+        }
+        names.emplace_back(command->name);
+    }
+    throw ConfigError(fmt::format("unknown command '{}'{}", name, suggestion(name, names)));
+}
+
+int complain(const char* what, int status) {
+    std::fflush(stdout);
+    fmt::print(stderr, "astra: error: {}\n", what);
+    return status;
+}
+
+}  // namespace
+
+std::span<const Command* const> commands() {
+    static constexpr std::array kCommands = {
+#define ASTRA_BUILTIN(name) &k##name##Command,
+#include "astra/app/commands.def"
+#undef ASTRA_BUILTIN
+    };
+    return kCommands;
+}
+
+int run_program(const Arguments& arguments) {
+    try {
+        return dispatch(arguments);
+    } catch (const InputError& error) {
+        return complain(error.what(), kBadInput);
+    } catch (const SimulationError& error) {
+        return complain(error.what(), kCannotFinish);
+    } catch (const std::bad_alloc&) {
+        return complain("out of memory: the input asks for more than this machine has", kBadInput);
+    } catch (const std::exception& error) {
+        return complain((std::string("internal error, please report it: ") + error.what()).c_str(),
+                        kOurBug);
+    }
+}
+
+}  // namespace astra

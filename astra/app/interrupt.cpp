@@ -1,0 +1,27 @@
+#include "astra/app/interrupt.h"
+
+#include <csignal>
+
+namespace astra {
+
+namespace {
+
+// A signal handler can reach nothing but a global.
+volatile std::sig_atomic_t g_interrupted = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see above
+
+void on_signal(int) {
+    g_interrupted = 1;
+}
+
+}  // namespace
+
+void catch_interrupts() {
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+}
+
+bool interrupted() {
+    return g_interrupted != 0;
+}
+
+}  // namespace astra

@@ -1,0 +1,139 @@
+#include "astra/app/jobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+namespace astra {
+
+namespace {
+
+// "0-7" or "5": the first and the last rank.
+std::pair<std::uint32_t, std::uint32_t> parse_range(const ConfigView& item, std::uint32_t ranks) {
+    const std::string text = item.as_string();
+    const std::size_t dash = text.find('-');
+    const auto number = [&](std::string_view digits) {
+        std::uint32_t value = 0;
+        const auto end = digits.data() + digits.size();
+        const auto parsed = std::from_chars(digits.data(), end, value);
+        if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != end || value >= ranks) {
+            item.fail(fmt::format("'{}' is not a rank below {} or a range of them, as in 0-7",
+                                  text,
+                                  ranks));
+        }
+        return value;
+    };
+    const std::string_view view = text;
+    if (dash == std::string::npos) {
+        const std::uint32_t only = number(view);
+        return {only, only};
+    }
+    const auto range = std::pair{number(view.substr(0, dash)), number(view.substr(dash + 1))};
+    if (range.first > range.second) {
+        item.fail(fmt::format("the range '{}' runs backwards", text));
+    }
+    return range;
+}
+
+}  // namespace
+
+JobReader::JobReader(const ConfigView& study, std::uint32_t ranks) {
+    const auto jobs = study.find("jobs");
+    if (!jobs) {
+        Spec spec;
+        spec.ranks.resize(ranks);
+        std::iota(spec.ranks.begin(), spec.ranks.end(), 0U);
+        read_workload(study.at("workload"), spec);
+        specs_.push_back(std::move(spec));
+        return;
+    }
+    if (const auto workload = study.find("workload")) {
+        workload->fail("a study has either workload or jobs");
+    }
+    std::vector<std::string> owner(ranks);
+    for (const ConfigView& item : jobs->items()) {
+        Spec spec;
+        spec.name = item.string_or("name", fmt::format("job{}", specs_.size()));
+        spec.ranks = read_ranks(item.at("ranks"), ranks);
+        spec.start = {item.duration_or("start", {}).ps};
+        for (const std::uint32_t rank : spec.ranks) {
+            if (!owner[rank].empty()) {
+                item.at("ranks").fail(
+                    fmt::format("rank {} already belongs to job '{}'", rank, owner[rank]));
+            }
+            owner[rank] = spec.name;
+        }
+        read_workload(item.at("workload"), spec);
+        specs_.push_back(std::move(spec));
+    }
+    if (specs_.empty()) {
+        jobs->fail("names no job");
+    }
+}
+
+std::vector<std::uint32_t> JobReader::read_ranks(const ConfigView& list, std::uint32_t ranks) {
+    std::vector<std::uint32_t> result;
+    for (const ConfigView& item : list.items()) {
+        const auto [first, last] = parse_range(item, ranks);
+        for (std::uint32_t rank = first; rank <= last; ++rank) {
+            result.push_back(rank);
+        }
+    }
+    if (result.empty()) {
+        list.fail("names no rank");
+    }
+    std::vector<std::uint32_t> sorted = result;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) {
+        list.fail(fmt::format("rank {} is named twice", *twice));
+    }
+    return result;
+}
+
+void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
+    const std::array<std::string, 2> meanings = {"shard", "total"};
+    spec.all_gather_shards = workload.choice_or("all_gather_size", "shard", meanings) == "shard";
+    spec.traces.ranks = static_cast<std::uint32_t>(spec.ranks.size());
+    if (const auto generate = workload.find("generate")) {
+        if (const auto trace = workload.find("trace")) {
+            trace->fail("a workload is either read (trace) or generated (generate)");
+        }
+        for (const auto& [key, value] : generate->entries()) {
+            (key == "kind" ? spec.generator : spec.parameters[key]) = value.as_string();
+        }
+        if (spec.generator.empty()) {
+            generate->at("kind");
+        }
+        return;
+    }
+    spec.traces.prefix = workload.at("trace").as_file_name();
+    if (const auto groups = workload.find("groups")) {
+        spec.traces.group_file = groups->as_file_name();
+    }
+    spec.traces.element_bytes = workload.integer_or("element_bytes", 1, 1, 1U << 20);
+}
+
+std::vector<Job> JobReader::load(Warnings& warnings) const {
+    std::vector<Job> jobs;
+    for (const Spec& spec : specs_) {
+        Job job;
+        job.name = spec.name;
+        job.fabric_ranks = spec.ranks;
+        job.start = spec.start;
+        job.all_gather_shards = spec.all_gather_shards;
+        job.workload = spec.generator.empty() ? load_traces(spec.traces, warnings)
+                                              : generate_workload(spec.generator,
+                                                                  spec.parameters,
+                                                                  spec.traces.ranks,
+                                                                  warnings);
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+}  // namespace astra

@@ -1,0 +1,41 @@
+// The workloads of a study: `workload`, or a list of `jobs`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "astra/config/config_view.h"
+#include "astra/core/warnings.h"
+#include "workload/generator.h"
+#include "workload/replayer.h"
+#include "workload/trace_loader.h"
+
+namespace astra {
+
+class JobReader {
+  public:
+    // Reads every key; loads nothing yet. Throws ConfigError.
+    JobReader(const ConfigView& study, std::uint32_t ranks);
+
+    // Reads or generates the traces.
+    std::vector<Job> load(Warnings& warnings) const;
+
+  private:
+    struct Spec {
+        std::string name;
+        TraceOptions traces;             // prefix "" if generated
+        std::string generator;
+        ParameterMap parameters;
+        std::vector<std::uint32_t> ranks;
+        SimTime start;
+        bool all_gather_shards = true;
+    };
+    static void read_workload(const ConfigView& workload, Spec& spec);
+    static std::vector<std::uint32_t> read_ranks(const ConfigView& list, std::uint32_t ranks);
+
+    std::vector<Spec> specs_;
+};
+
+}  // namespace astra

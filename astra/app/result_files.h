@@ -1,0 +1,19 @@
+// result.json and the CSV files of a run; docs/results.md describes every field.
+#pragma once
+
+#include <string>
+
+#include "astra/app/output_folder.h"
+#include "astra/app/run_result.h"
+
+namespace astra {
+
+std::string result_json(const RunResult& result);
+std::string ranks_csv(const RunResult& result);
+std::string collectives_csv(const RunResult& result);
+std::string links_csv(const RunResult& result);
+
+// Writes result.json, ranks.csv, and collectives.csv and links.csv unless they are empty or turned off.
+void write_result_files(const RunResult& result, OutputFolder& folder);
+
+}  // namespace astra

@@ -1,0 +1,236 @@
+// `astra run`: one experiment, from a study or from ASTRA-sim's own files.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "astra/app/command.h"
+#include "astra/app/interrupt.h"
+#include "astra/app/options.h"
+#include "astra/app/output_folder.h"
+#include "astra/app/progress_line.h"
+#include "astra/app/result_files.h"
+#include "astra/app/simulation.h"
+#include "astra/app/summary.h"
+#include "astra/config/astra_sim.h"
+#include "astra/config/units.h"
+#include "astra/core/error.h"
+
+namespace astra {
+
+namespace {
+
+constexpr int kInterrupted = 130;
+
+constexpr const char* kUsage =
+    "usage: astra run STUDY.yml [options]\n"
+    "       astra run --workload-configuration=PREFIX --system-configuration=FILE "
+    "--network-configuration=FILE [options]\n\n"
+    "Simulates one experiment. docs/study.md describes the study file, docs/results.md the results.";
+
+void declare(OptionSet& options) {
+    options.add_list("set", "KEY=VALUE", "overrides a key of the study: --set network.backend=congestion_aware");
+    options.add_value("backend", "NAME", "network backend: congestion_unaware (default) or congestion_aware");
+    options.add_value("output", "DIR", "folder of result.json and the CSV files (default: none are written)");
+    options.add_value("seed", "N", "seed of compute_noise (default 1)");
+    options.add_value("until", "TIME", "stops with status 3 at this simulated time, as in 5ms (default: no limit)");
+    options.add_value("max-events", "N", "stops with status 3 after so many events (default: no limit)");
+    options.add_flag("check", "reads and validates everything, simulates nothing");
+    options.add_flag("strict", "warnings are errors");
+    options.add_flag("quiet", "no summary, no progress");
+    options.add_value("workload-configuration", "PREFIX", "traces PREFIX.<rank>.et (ASTRA-sim)");
+    options.add_value("system-configuration", "FILE", "system JSON (ASTRA-sim)");
+    options.add_value("network-configuration", "FILE", "network YAML (ASTRA-sim)");
+    options.add_value("remote-memory-configuration", "FILE", "memory JSON (ASTRA-sim; default: no remote memory)");
+    options.add_value("comm-group-configuration", "FILE", "communicator groups JSON (ASTRA-sim; default: none)");
+    options.add_value("num-queues-per-dim", "N", "queues of a dimension (ASTRA-sim; default 1)");
+    options.add_value("injection-scale", "X", "multiplies endpoint-delay (ASTRA-sim; default 1)");
+    options.add_value("rendezvous-protocol", "BOOL", "receivers ask for messages (ASTRA-sim; default false)");
+    options.add_value("network-unit", "GiB|GB", "what a bandwidth of the network YAML counts: 2^30 (default) or 10^9 bytes a second");
+    options.add_value("logging-configuration", "FILE", "accepted, without effect (ASTRA-sim)");
+    options.add_value("logging-folder", "DIR", "accepted, without effect (ASTRA-sim)");
+    options.add_value("comm-scale", "X", "refused: it has no effect in ASTRA-sim");
+    options.add_value("compute-scale", "X", "refused: it has no effect in ASTRA-sim");
+}
+
+std::string required(const OptionSet& options, const std::string& name) {
+    const auto value = options.value(name);
+    if (!value) {
+        throw ConfigError(fmt::format(
+            "--{} is missing: give a study file, or --workload-configuration, --system-configuration and "
+            "--network-configuration",
+            name));
+    }
+    return *value;
+}
+
+bool has_astra_sim_files(const OptionSet& options) {
+    for (const char* name : {"workload-configuration",
+                             "system-configuration",
+                             "network-configuration",
+                             "remote-memory-configuration",
+                             "comm-group-configuration"}) {
+        if (options.value(name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+ConfigTree read_astra_sim(const OptionSet& options, Warnings& warnings) {
+    AstraSimOptions files;
+    files.workload_prefix = required(options, "workload-configuration");
+    files.system_file = required(options, "system-configuration");
+    files.network_file = required(options, "network-configuration");
+    files.memory_file = options.value("remote-memory-configuration").value_or("");
+    files.group_file = options.value("comm-group-configuration").value_or("");
+    if (const auto queues = options.integer("num-queues-per-dim", 1, 1024)) {
+        files.queues_per_dimension = static_cast<std::uint32_t>(*queues);
+    }
+    files.injection_scale = options.number("injection-scale");
+    files.rendezvous = options.truth("rendezvous-protocol");
+    files.network_unit = options.value("network-unit").value_or("GiB");
+    if (files.network_unit != "GiB" && files.network_unit != "GB") {
+        throw ConfigError(
+            fmt::format("--network-unit: '{}' is neither GiB nor GB", files.network_unit));
+    }
+    return translate_astra_sim(files, warnings);
+}
+
+void refuse_scales(const OptionSet& options) {
+    for (const char* name : {"comm-scale", "compute-scale"}) {
+        if (options.value(name)) {
+            throw ConfigError(fmt::format(
+                "--{}: ASTRA-sim reads this option and ignores it, so a result under it would not be what it "
+                "seems; scale sizes or durations in the trace instead",
+                name));
+        }
+    }
+}
+
+ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
+    refuse_scales(options);
+    const auto& files = options.positional();
+    const bool astra_sim = has_astra_sim_files(options);
+    if (files.size() > 1 || (astra_sim && !files.empty())) {
+        throw ConfigError(fmt::format(
+            "'{}' is one file too many: give one study, or ASTRA-sim's files by their options", files.back()));
+    }
+    for (const char* name : {"logging-configuration", "logging-folder"}) {
+        if (options.value(name)) {
+            warnings.add(fmt::format("--{} has no effect", name));
+        }
+    }
+    ConfigTree study = astra_sim || files.empty() ? read_astra_sim(options, warnings)
+                                                  : ConfigTree::parse_file(files.front());
+    if (const auto backend = options.value("backend")) {
+        study.set("network.backend=" + *backend);
+    }
+    if (const auto seed = options.value("seed")) {
+        study.set("system.compute_noise.seed=" + *seed);
+    }
+    for (const std::string& assignment : options.list("set")) {
+        study.set(assignment);
+    }
+    return study;
+}
+
+RunLimits read_limits(const OptionSet& options) {
+    RunLimits limits;
+    if (const auto text = options.value("until")) {
+        const auto until = parse_duration(*text);
+        if (!until) {
+            throw ConfigError(fmt::format("--until: '{}' is not a time with a unit, as in 5ms", *text));
+        }
+        limits.until = {until->ps};
+    }
+    limits.max_events =
+        options.integer("max-events", 1, ~std::uint64_t{0}).value_or(limits.max_events);
+    return limits;
+}
+
+// Prints the warnings from the `printed`-th on; their number so far.
+std::size_t print_warnings(const Warnings& warnings, std::size_t printed) {
+    for (std::size_t i = printed; i < warnings.texts().size(); ++i) {
+        fmt::print(stderr, "astra: warning: {}\n", warnings.texts()[i]);
+    }
+    return warnings.texts().size();
+}
+
+void refuse_warnings(const OptionSet& options, std::size_t warnings) {
+    if (options.flag("strict") && warnings > 0) {
+        throw ConfigError(fmt::format("--strict: {} warnings, see above", warnings));
+    }
+}
+
+int simulate(const OptionSet& options) {
+    Warnings reading;
+    ConfigTree study = read_study(options, reading);
+    const RunLimits limits = read_limits(options);
+    std::size_t warned = print_warnings(reading, 0);
+
+    Simulation simulation(std::move(study));
+    std::size_t printed = print_warnings(simulation.warnings(), 0);
+    refuse_warnings(options, warned + printed);
+    if (options.flag("check")) {
+        fmt::print("valid: {} ranks, {} ops\n", simulation.ranks(), simulation.ops());
+        return 0;
+    }
+    const std::string folder = options.value("output").value_or(simulation.output_folder());
+    std::optional<OutputFolder> output;
+    if (!folder.empty()) {
+        output.emplace(folder);
+    }
+    const bool quiet = options.flag("quiet");
+    catch_interrupts();
+    bool finished = false;
+    {
+        ProgressLine line(quiet);
+        finished = simulation.run(limits, [&](const RunProgress& progress) {
+            line.show(progress);
+            return !interrupted();
+        });
+    }
+    if (!finished) {
+        fmt::print(stderr,
+                   "astra: interrupted; nothing was written{}\n",
+                   folder.empty() ? "" : " to " + folder);
+        return kInterrupted;
+    }
+    printed = print_warnings(simulation.warnings(), printed);
+    refuse_warnings(options, warned + printed);
+    RunResult result = simulation.result();
+    result.warnings.insert(
+        result.warnings.begin(), reading.texts().begin(), reading.texts().end());
+    if (output) {
+        write_result_files(result, *output);
+    }
+    if (!quiet) {
+        std::fputs(summary(result).c_str(), stdout);
+        if (output) {
+            fmt::print("results          {}/result.json and {} CSV files\n",
+                       output->path(),
+                       output->written().size() - 1);
+        }
+    }
+    return 0;
+}
+
+int run(const Arguments& arguments) {
+    OptionSet options(kUsage);
+    declare(options);
+    options.parse(arguments);
+    if (options.wants_help()) {
+        std::fputs(options.help().c_str(), stdout);
+        return 0;
+    }
+    return simulate(options);
+}
+
+}  // namespace
+
+extern const Command kRunCommand;
+const Command kRunCommand = {"run", "simulates one experiment", run};
+
+}  // namespace astra

@@ -1,0 +1,58 @@
+// A whole simulation: reads a study, builds the layers in the order of their dependencies, runs them. Any
+// number can live in one process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "astra/app/run_result.h"
+#include "astra/config/config_view.h"
+#include "astra/core/types.h"
+#include "astra/core/warnings.h"
+
+namespace astra {
+
+struct RunLimits {
+    SimTime until{kMaxPs - 1};
+    std::uint64_t max_events = ~std::uint64_t{0};
+};
+
+struct RunProgress {
+    SimTime now;
+    std::uint32_t ranks = 0;
+    std::uint32_t finished_ranks = 0;
+    std::uint64_t events = 0;
+};
+
+class Simulation {
+  public:
+    // Checks everything that can be checked without simulating. Throws ConfigError and TraceError.
+    explicit Simulation(ConfigTree study);
+    ~Simulation();
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    // Called between slices of some 100,000 events; false stops the run.
+    using Watcher = std::function<bool(const RunProgress&)>;
+
+    // Runs to the end; false if the watcher stopped it. Throws SimulationError when ranks cannot finish or a
+    // limit is reached, InputError when ranks contradict each other.
+    bool run(const RunLimits& limits, const Watcher& watcher = {});
+
+    // Warnings so far: of loading, and after run() of the run.
+    const Warnings& warnings() const;
+    std::uint32_t ranks() const;
+    std::uint64_t ops() const;
+    // output.directory of the study, "" if there is none.
+    const std::string& output_folder() const;
+
+    // Requires that run() has returned true.
+    RunResult result() const;
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace astra

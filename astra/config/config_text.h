@@ -1,0 +1,16 @@
+// From a file to text that the YAML parser can be trusted with.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace astra {
+
+// Throws ConfigError if the file cannot be read or is too large.
+std::string read_config_file(const std::string& file);
+
+// Refuses what is not text (yaml-cpp stops silently at some control bytes) and rewrites what JSON
+// allows and YAML does not: tabs between values and escaped surrogate pairs. Throws ConfigError.
+std::string prepared_text(std::string_view text, const std::string& name);
+
+}  // namespace astra

@@ -1,0 +1,105 @@
+// The one event queue of a simulation.
+//
+// Order: by time; events of equal time run in the order in which they were scheduled.
+// Structure: a monotone multi-level bucket queue (a radix heap of base 256) over a sorted front.
+//
+//   operation        cost
+//   schedule_at      O(1); O(front) when the time falls into the sorted front, which is kept small
+//   step             amortised O(levels touched), at most 8
+//   memory           32 bytes an event in blocks of 16 that are reused, plus the free blocks
+//
+// Method: Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the shortest path problem" (1990);
+// the sorted front is the bottom rung of a ladder queue (Tang, Goh, Thng, 2005).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "astra/core/callback.h"
+#include "astra/core/types.h"
+
+namespace astra {
+
+class EventQueue {
+  public:
+    EventQueue();
+
+    SimTime now() const { return now_; }
+    std::uint64_t executed() const { return executed_; }
+    std::uint64_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+
+    // Requires when >= now(). Throws SimulationError when `when` is beyond what a time can hold.
+    void schedule_at(SimTime when, Callback callback);
+    void schedule_after(Duration delay, Callback callback) {
+        schedule_at(now_ + delay, callback);
+    }
+
+    // Runs the next event; false when there is none.
+    bool step();
+
+    // Runs events up to and including `limit`, at most `max_events` of them; true if events remain.
+    // now() never passes `limit`.
+    bool run_until(SimTime limit,
+                   std::uint64_t max_events = std::numeric_limits<std::uint64_t>::max());
+    void run() {
+        while (step()) {
+        }
+    }
+
+  private:
+    struct Event {
+        std::uint64_t when_ps;
+        Callback callback;
+    };
+    static_assert(sizeof(Event) == 32);
+
+    static constexpr std::uint32_t kBlockEvents = 16;
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t kDigitBits = 8;
+    static constexpr std::uint32_t kLevels = 8;
+    static constexpr std::uint32_t kBucketsALevel = 256;
+
+    struct Block {
+        std::array<Event, kBlockEvents> events;
+        std::uint32_t next;
+        std::uint32_t count;
+    };
+    struct Bucket {
+        std::uint32_t first = kNone;
+        std::uint32_t last = kNone;
+        std::uint32_t blocks = 0;
+    };
+
+    void push_bucket(const Event& event);
+    void push_front(const Event& event);
+    void refill_front();
+    void take_bucket(std::uint32_t level, std::uint32_t digit);
+    void gather(std::uint32_t first_block, std::vector<Event>& events);
+    void spread(std::uint32_t first_block);
+    void release(std::uint32_t block) {
+        blocks_[block].next = free_block_;
+        free_block_ = block;
+    }
+    void sort_by_last_digit();
+    void sort_by_time(std::uint64_t start_ps);
+    std::uint32_t new_block();
+
+    std::vector<Event> front_;        // sorted; the next event is front_[front_head_]
+    std::size_t front_head_ = 0;
+    std::uint64_t front_end_ps_ = 0;  // events before this time belong to the front
+    std::uint64_t base_ps_ = 0;       // the buckets' digits are relative to this time
+    std::array<std::array<std::uint64_t, kBucketsALevel / 64>, kLevels> occupied_{};  // bit a bucket
+    std::array<std::array<Bucket, kBucketsALevel>, kLevels> buckets_;
+    std::vector<Block> blocks_;
+    std::uint32_t free_block_ = kNone;
+    std::vector<Event> scratch_;
+    std::vector<std::uint64_t> keys_;
+    std::uint64_t size_ = 0;
+    std::uint64_t executed_ = 0;
+    SimTime now_;
+};
+
+}  // namespace astra

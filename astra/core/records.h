@@ -1,0 +1,45 @@
+// What a run leaves behind, as plain values that the app writes to files. All times are absolute or
+// lengths in picoseconds, all sizes bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "astra/core/types.h"
+
+namespace astra {
+
+// Times are lengths of unions of intervals, never sums:
+// compute + exposed_communication + exposed_memory + idle = finish.
+struct RankRecord {
+    RankId rank{};
+    SimTime finish;
+    Duration compute;                // GPU compute
+    Duration communication;          // collectives, sends and receives, waiting included
+    Duration memory;                 // remote memory accesses
+    Duration exposed_communication;  // communication while no GPU computes
+    Duration exposed_memory;         // memory while the GPU neither computes nor communicates
+    Duration idle;                   // none of the three; CPU ops alone are idle
+};
+
+struct CollectiveRecord {
+    std::string group;
+    std::uint64_t sequence = 0;  // position among the collectives of the group
+    CollectiveKind kind{};
+    std::string algorithm;  // one a dimension, joined by '+'
+    Bytes bytes;            // as the trace gives it
+    Bytes total_bytes;      // the whole buffer, by which bandwidth is reckoned
+    std::uint32_t ranks = 0;
+    SimTime start;  // the first rank joins
+    SimTime end;    // the last rank leaves
+};
+
+struct LinkRecord {
+    std::string from;
+    std::string to;
+    Bytes bytes;
+    Duration busy;
+};
+
+}  // namespace astra

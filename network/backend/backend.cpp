@@ -1,0 +1,29 @@
+#include "network/backend/backend.h"
+
+#include <array>
+
+namespace astra {
+
+#define ASTRA_BUILTIN(name) extern const BackendInfo k##name##Backend;
+#include "network/backend/builtins.def"
+#undef ASTRA_BUILTIN
+
+std::span<const BackendInfo* const> backends() {
+    static constexpr std::array kBackends = {
+#define ASTRA_BUILTIN(name) &k##name##Backend,
+#include "network/backend/builtins.def"
+#undef ASTRA_BUILTIN
+    };
+    return kBackends;
+}
+
+const BackendInfo* find_backend(std::string_view name) {
+    for (const BackendInfo* backend : backends()) {
+        if (backend->name == name) {
+            return backend;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace astra

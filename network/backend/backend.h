@@ -1,0 +1,53 @@
+// A network backend moves messages over a topology. To add one: a .cpp in this folder that defines
+// `const BackendInfo k<Name>Backend`, and one line in builtins.def. The conformance tests walk the
+// table.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "astra/core/callback.h"
+#include "astra/core/event_queue.h"
+#include "astra/core/records.h"
+#include "astra/core/types.h"
+#include "network/topology/topology.h"
+
+namespace astra {
+
+struct Message {
+    RankId source{};
+    RankId destination{};  // another rank than the source
+    Bytes size;            // zero is allowed: latency only
+};
+
+// The queue and the topology outlive the backend.
+class NetworkBackend {
+  public:
+    NetworkBackend() = default;
+    NetworkBackend(const NetworkBackend&) = delete;
+    NetworkBackend& operator=(const NetworkBackend&) = delete;
+    virtual ~NetworkBackend() = default;
+
+    // Injects a message at time `at`, which is now or later, and runs `delivered` when its last byte
+    // has arrived. One virtual call a message.
+    virtual void send(const Message& message, SimTime at, Callback delivered) = 0;
+
+    // What each link carried, in the order of the links; idle links are left out.
+    virtual std::vector<LinkRecord> link_records() const = 0;
+};
+
+struct BackendInfo {
+    std::string_view name;
+    std::string_view doc;
+    bool shares_links;  // false: concurrent messages never meet, so that links may carry more than they can
+    std::unique_ptr<NetworkBackend> (*build)(EventQueue& queue, const Topology& topology);
+};
+
+std::span<const BackendInfo* const> backends();
+// nullptr if there is none of that name.
+const BackendInfo* find_backend(std::string_view name);
+
+}  // namespace astra

@@ -1,0 +1,97 @@
+// Messages that never meet: latency of every link on the way, plus size over the slowest bandwidth.
+// As ASTRA-sim's analytical backend, but a message is charged in every dimension that it crosses.
+#include "network/backend/backend.h"
+#include "network/backend/link_loads.h"
+#include "astra/core/transfer_clock.h"
+
+namespace astra {
+
+namespace {
+
+class CongestionUnaware final : public NetworkBackend {
+  public:
+    CongestionUnaware(EventQueue& queue, const Topology& topology)
+        : queue_(queue), topology_(topology), loads_(topology), last_(topology.ranks()) {
+        for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
+            clocks_.emplace_back(topology.bandwidth(k));
+        }
+    }
+
+    void send(const Message& message, SimTime at, Callback delivered) override {
+        Path& path = last_[index(message.source)];
+        const std::uint32_t destination = index(message.destination);
+        if (path.destination != destination) {
+            find_path(index(message.source), destination, path);
+        }
+        const Duration wire = clocks_[path.slowest](message.size);
+        if (path.hops <= path.first_hops.size()) {
+            for (std::uint32_t i = 0; i < path.hops; ++i) {
+                add_load(path.first_hops[i], message.size);
+            }
+        } else {
+            std::uint32_t node = index(message.source);
+            while (node != destination) {
+                const Hop hop = topology_.next_hop(node, destination);
+                add_load(hop, message.size);
+                node = topology_.end_of(hop);
+            }
+        }
+        queue_.schedule_at(at + path.latency + wire, delivered);
+    }
+
+    std::vector<LinkRecord> link_records() const override { return loads_.records(); }
+
+  private:
+    static constexpr std::uint32_t kNowhere = 0xffffffffU;
+
+    // The way of a rank's last message, which its next one is likely to take again.
+    struct Path {
+        std::uint32_t destination = kNowhere;
+        std::uint32_t slowest = 0;  // dimension
+        Duration latency;
+        std::uint32_t hops = 0;
+        std::array<Hop, 2> first_hops;
+    };
+
+    void add_load(const Hop& hop, Bytes size) {
+        loads_.add(hop, size, clocks_[hop.dimension](size));
+    }
+
+    void find_path(std::uint32_t source, std::uint32_t destination, Path& path) {
+        path = {};
+        path.destination = destination;
+        std::uint32_t node = source;
+        while (node != destination) {
+            const Hop hop = topology_.next_hop(node, destination);
+            if (path.hops < path.first_hops.size()) {
+                path.first_hops[path.hops] = hop;
+            }
+            if (path.hops == 0 ||
+                topology_.bandwidth(hop.dimension) < topology_.bandwidth(path.slowest)) {
+                path.slowest = hop.dimension;
+            }
+            path.latency = path.latency + hop.count * topology_.latency(hop.dimension);
+            ++path.hops;
+            node = topology_.end_of(hop);
+        }
+    }
+
+    EventQueue& queue_;
+    const Topology& topology_;
+    LinkLoads loads_;
+    std::vector<TransferClock> clocks_;
+    std::vector<Path> last_;
+};
+
+}  // namespace
+
+extern const BackendInfo kCongestionUnawareBackend;
+const BackendInfo kCongestionUnawareBackend = {
+    "congestion_unaware",
+    "latencies of the links plus size over the slowest bandwidth; messages never share a link",
+    false,
+    [](EventQueue& queue, const Topology& topology) -> std::unique_ptr<NetworkBackend> {
+        return std::make_unique<CongestionUnaware>(queue, topology);
+    }};
+
+}  // namespace astra

@@ -1,0 +1,50 @@
+#include "network/backend/link_loads.h"
+
+namespace astra {
+
+LinkLoads::LinkLoads(const Topology& topology) : topology_(topology), loads_(topology.links()) {
+    for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
+        lane_size_.push_back(topology.lane_size(k));
+        first_link_.push_back(topology.first_link(k));
+    }
+}
+
+void LinkLoads::subtract_after(const Hop& hop, Bytes size, Duration busy, std::uint32_t lane) {
+    const std::uint32_t place = (hop.first - first_link_[hop.dimension]) % lane;
+    const std::uint32_t begin = hop.first - place;
+    const std::uint32_t end = place + hop.count;
+    if (end == lane) {
+        return;
+    }
+    if (end > lane) {  // the rest of the run starts again at the beginning of the lane
+        loads_[begin].bytes += size.count;
+        loads_[begin].busy_ps += busy.ps;
+    }
+    Load& after = loads_[begin + end % lane];
+    after.bytes -= size.count;
+    after.busy_ps -= busy.ps;
+}
+
+std::vector<LinkRecord> LinkLoads::records() const {
+    std::vector<LinkRecord> records;
+    Load sum;
+    for (std::uint32_t link = 0; link < loads_.size(); ++link) {
+        const std::uint32_t k = topology_.dimension_of(link);
+        if ((link - first_link_[k]) % lane_size_[k] == 0) {
+            sum = {};
+        }
+        sum.bytes += loads_[link].bytes;
+        sum.busy_ps += loads_[link].busy_ps;
+        if (sum.bytes == 0 && sum.busy_ps == 0) {
+            continue;
+        }
+        const LinkEnds ends = topology_.link_ends(link);
+        records.push_back({topology_.node_name(ends.from),
+                           topology_.node_name(ends.to),
+                           {sum.bytes},
+                           {sum.busy_ps}});
+    }
+    return records;
+}
+
+}  // namespace astra

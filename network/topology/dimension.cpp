@@ -1,0 +1,20 @@
+#include "network/topology/dimension.h"
+
+#include <array>
+
+namespace astra {
+
+#define ASTRA_BUILTIN(name) extern const DimensionInfo k##name##Dimension;
+#include "network/topology/builtins.def"
+#undef ASTRA_BUILTIN
+
+std::span<const DimensionInfo* const> dimension_kinds() {
+    static constexpr std::array kKinds = {
+#define ASTRA_BUILTIN(name) &k##name##Dimension,
+#include "network/topology/builtins.def"
+#undef ASTRA_BUILTIN
+    };
+    return kKinds;
+}
+
+}  // namespace astra

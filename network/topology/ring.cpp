@@ -1,0 +1,53 @@
+// A ring: a link to either neighbour, the shorter way round, clockwise (upwards) on a tie.
+#include "network/topology/dimension.h"
+
+namespace astra {
+
+namespace {
+
+// Lane 0 runs clockwise, link i from port i to i + 1. Lane 1 runs the other way, link n + i from port
+// -i to -i - 1 (mod n). A ring of two has one link each way: both are clockwise.
+class Ring final : public Dimension {
+  public:
+    explicit Ring(std::uint32_t ports) : ports_(ports) {}
+
+    std::uint32_t switches() const override { return 0; }
+    std::uint64_t links() const override {
+        return ports_ == 1 ? 0 : ports_ == 2 ? 2 : std::uint64_t{2} * ports_;
+    }
+    std::uint32_t lane_size() const override { return ports_; }
+
+    LinkEnds ends(std::uint32_t link) const override {
+        if (link < ports_) {
+            return {link, link + 1 == ports_ ? 0 : link + 1};
+        }
+        const std::uint32_t from = mirrored(link - ports_);
+        return {from, from == 0 ? ports_ - 1 : from - 1};
+    }
+
+    LinkRun next_run(std::uint32_t node, std::uint32_t port) const override {
+        const std::uint32_t up = port >= node ? port - node : port + ports_ - node;
+        const std::uint32_t down = ports_ - up;
+        if (up <= down) {
+            return {node, up};
+        }
+        return {ports_ + mirrored(node), down};
+    }
+
+  private:
+    std::uint32_t mirrored(std::uint32_t i) const { return i == 0 ? 0 : ports_ - i; }
+
+    std::uint32_t ports_;
+};
+
+}  // namespace
+
+extern const DimensionInfo kRingDimension;
+const DimensionInfo kRingDimension = {
+    "ring",
+    "a link to either neighbour; messages go the shorter way round",
+    [](std::uint32_t ports, const ConfigView&) -> std::unique_ptr<const Dimension> {
+        return std::make_unique<Ring>(ports);
+    }};
+
+}  // namespace astra

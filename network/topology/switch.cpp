@@ -1,0 +1,40 @@
+// One switch: a link up and a link down for each port.
+#include "network/topology/dimension.h"
+
+namespace astra {
+
+namespace {
+
+// Link i goes from port i up to the switch (node n), link n + i down to port i.
+class Switch final : public Dimension {
+  public:
+    explicit Switch(std::uint32_t ports) : ports_(ports) {}
+
+    std::uint32_t switches() const override { return ports_ == 1 ? 0 : 1; }
+    std::uint64_t links() const override {
+        return ports_ == 1 ? 0 : std::uint64_t{2} * ports_;
+    }
+    std::uint32_t lane_size() const override { return 1; }
+
+    LinkEnds ends(std::uint32_t link) const override {
+        return link < ports_ ? LinkEnds{link, ports_} : LinkEnds{ports_, link - ports_};
+    }
+    LinkRun next_run(std::uint32_t node, std::uint32_t port) const override {
+        return {node < ports_ ? node : ports_ + port, 1};
+    }
+
+  private:
+    std::uint32_t ports_;
+};
+
+}  // namespace
+
+extern const DimensionInfo kSwitchDimension;
+const DimensionInfo kSwitchDimension = {
+    "switch",
+    "one switch between all; two links a message, up and down",
+    [](std::uint32_t ports, const ConfigView&) -> std::unique_ptr<const Dimension> {
+        return std::make_unique<Switch>(ports);
+    }};
+
+}  // namespace astra

@@ -1,0 +1,89 @@
+#include "system/collective/algorithm.h"
+
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace astra {
+
+#define ASTRA_BUILTIN(name) extern const CollectiveAlgorithm k##name##Algorithm;
+#include "system/collective/builtins.def"
+#undef ASTRA_BUILTIN
+
+namespace {
+
+constexpr std::string_view kMeasured = "measured";
+constexpr std::string_view kFlatPrefix = "one";
+
+}  // namespace
+
+std::span<const CollectiveAlgorithm* const> collective_algorithms() {
+    static constexpr std::array kAlgorithms = {
+#define ASTRA_BUILTIN(name) &k##name##Algorithm,
+#include "system/collective/builtins.def"
+#undef ASTRA_BUILTIN
+    };
+    return kAlgorithms;
+}
+
+AlgorithmChoice parse_algorithm(std::string_view name) {
+    AlgorithmChoice choice;
+    if (name == kMeasured) {
+        choice.measured = true;
+        return choice;
+    }
+    std::string word(name);
+    if (word.starts_with(kFlatPrefix) && word.size() > kFlatPrefix.size() &&
+        std::isupper(static_cast<unsigned char>(word[kFlatPrefix.size()])) != 0) {
+        choice.flat = true;
+        word.erase(0, kFlatPrefix.size());
+        word[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(word[0])));
+    }
+    std::size_t digits = word.size();
+    while (digits > 0 && std::isdigit(static_cast<unsigned char>(word[digits - 1])) != 0) {
+        --digits;
+    }
+    const bool has_parameter = digits < word.size();
+    if (has_parameter) {
+        const auto parsed = std::from_chars(
+            word.data() + digits, word.data() + word.size(), choice.parameter);
+        if (parsed.ec != std::errc() || choice.parameter == 0) {
+            return {};
+        }
+        word.resize(digits);
+    }
+    for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
+        if (algorithm->name == word && (algorithm->takes_parameter || !has_parameter)) {
+            choice.algorithm = algorithm;
+            return choice;
+        }
+    }
+    return {};
+}
+
+std::vector<std::string> algorithm_names() {
+    std::vector<std::string> names;
+    for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
+        names.emplace_back(algorithm->name);
+    }
+    for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
+        std::string flat(algorithm->name);
+        flat[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(flat[0])));
+        names.push_back(std::string(kFlatPrefix) + flat);
+    }
+    names.emplace_back(kMeasured);
+    return names;
+}
+
+Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape) {
+    const Relation relation = algorithm.relation(shape);
+    ProgramBuilder builder(relation, shape.members, algorithm.blocks(shape));
+    const std::uint32_t roles = relation == Relation::Absolute ? shape.members : 1;
+    for (std::uint32_t member = 0; member < roles; ++member) {
+        builder.begin_role();
+        algorithm.emit(shape, member, builder);
+    }
+    return builder.finish();
+}
+
+}  // namespace astra

@@ -1,0 +1,125 @@
+#include "system/collective/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "astra/core/check.h"
+#include "astra/core/error.h"
+
+namespace astra {
+
+Bytes Program::bytes_of(const Payload& payload, std::uint32_t member, Bytes size) const {
+    const std::uint64_t base = size.count / blocks_;
+    const std::uint64_t longer = size.count % blocks_;  // blocks of one byte more come first
+    std::uint64_t bytes = base * payload.count;
+    if (longer != 0) {
+        for (std::uint32_t i = 0; i < payload.count; ++i) {
+            const std::uint32_t block = block_of(member, payload.first + i * payload.stride);
+            bytes += block < longer ? 1 : 0;
+        }
+    }
+    return {bytes};
+}
+
+ProgramBuilder::ProgramBuilder(Relation relation, std::uint32_t members, std::uint32_t blocks) {
+    program_.relation_ = relation;
+    program_.members_ = members;
+    program_.blocks_ = blocks;
+}
+
+void ProgramBuilder::begin_role() {
+    program_.first_step_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
+    program_.steps_.push_back({static_cast<std::uint32_t>(program_.receives_.size()),
+                               0,
+                               static_cast<std::uint32_t>(program_.sends_.size()),
+                               0});
+}
+
+void ProgramBuilder::send(std::uint32_t peer, const Payload& payload) {
+    program_.sends_.push_back({peer, 0, payload, false});
+    ++program_.steps_.back().sends;
+}
+
+void ProgramBuilder::receive(std::uint32_t peer, const Payload& payload, bool reduce) {
+    if (program_.steps_.back().sends > 0) {
+        program_.steps_.push_back({static_cast<std::uint32_t>(program_.receives_.size()),
+                                   0,
+                                   static_cast<std::uint32_t>(program_.sends_.size()),
+                                   0});
+    }
+    program_.receives_.push_back({peer, 0, payload, reduce});
+    ++program_.steps_.back().receives;
+}
+
+// How the peer of a role sees that role.
+std::uint32_t ProgramBuilder::mirrored(std::uint32_t role, std::uint32_t peer) const {
+    switch (program_.relation_) {
+        case Relation::Rotation: return (program_.members_ - peer) % program_.members_;
+        case Relation::Xor: return peer;
+        case Relation::Absolute: break;
+    }
+    return role;
+}
+
+namespace {
+
+// One end of a transfer: where it comes from and goes to, and its place in the program.
+struct End {
+    std::uint64_t channel = 0;  // role of the receiver, peer as the receiver sees it
+    std::uint32_t op = 0;
+    std::uint32_t step = 0;
+};
+
+bool by_channel(const End& a, const End& b) {
+    return a.channel < b.channel;
+}
+
+}  // namespace
+
+Program ProgramBuilder::finish() {
+    program_.first_step_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
+    std::vector<End> sends;
+    std::vector<End> receives;
+    const bool absolute = program_.relation_ == Relation::Absolute;
+    for (std::uint32_t role = 0; role + 1 < program_.first_step_.size(); ++role) {
+        const auto steps = program_.steps(role);
+        for (std::uint32_t s = 0; s < steps.size(); ++s) {
+            for (std::uint32_t i = 0; i < steps[s].receives; ++i) {
+                const std::uint32_t op = steps[s].first_receive + i;
+                receives.push_back(
+                    {(std::uint64_t{role} << 32) | program_.receives_[op].peer, op, s});
+            }
+            for (std::uint32_t i = 0; i < steps[s].sends; ++i) {
+                const std::uint32_t op = steps[s].first_send + i;
+                const std::uint32_t peer = program_.sends_[op].peer;
+                const std::uint64_t receiver = absolute ? peer : 0;
+                sends.push_back({(receiver << 32) | mirrored(role, peer), op, s});
+            }
+        }
+    }
+    std::stable_sort(sends.begin(), sends.end(), by_channel);
+    std::stable_sort(receives.begin(), receives.end(), by_channel);
+    for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
+        if (i >= sends.size() || i >= receives.size() ||
+            sends[i].channel != receives[i].channel) {
+            const bool lonely_send =
+                i >= receives.size() ||
+                (i < sends.size() && sends[i].channel < receives[i].channel);
+            const End& end = lonely_send ? sends[i] : receives[i];
+            throw InputError(fmt::format(
+                "program: a {} without its counterpart: member {} from peer {}, step {}",
+                lonely_send ? "send" : "receive",
+                end.channel >> 32,
+                end.channel & 0xffffffffU,
+                end.step));
+        }
+        program_.sends_[sends[i].op].step = receives[i].step;
+        program_.sends_[sends[i].op].reduce = program_.receives_[receives[i].op].reduce;
+        program_.receives_[receives[i].op].send = sends[i].op;
+    }
+    return std::move(program_);
+}
+
+}  // namespace astra

@@ -1,0 +1,128 @@
+// A collective as a value: what every member of a group sends and receives, in order. No clock, no
+// network. One engine runs all programs (collective_run.h); the verifier proves them (verifier.h).
+//
+// Members are 0 … members-1, positions in the group. The buffer of the collective is cut into
+// `blocks` equal blocks. Each member runs one sequence of steps; a step waits for its receives, then
+// starts its sends, which do not block.
+//
+// A program that is the same for every member up to a rotation or an XOR of the member is stored once:
+// peers and blocks are then relative to the member.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "astra/core/types.h"
+
+namespace astra {
+
+enum class Relation : std::uint8_t {
+    Rotation,  // peer = (member + p) mod members, block = (member + b) mod blocks
+    Xor,       // peer = member ^ p, block = member ^ b
+    Absolute,  // peer = p, block = b; each member has a sequence of its own
+};
+
+// The blocks first, first + stride, … (count of them), relative as the program says. In an
+// all_to_all a block is what `origin` (relative too) has for the member of the block's number.
+struct Payload {
+    std::uint32_t first = 0;
+    std::uint32_t stride = 1;
+    std::uint32_t count = 1;
+    std::uint32_t origin = 0;
+    bool operator==(const Payload&) const = default;
+};
+
+// What a program is wanted for.
+struct ProgramShape {
+    CollectiveKind kind{};
+    std::uint32_t members = 2;
+    std::uint32_t parameter = 0;  // the number behind the name: direct4; 0 = none
+    std::uint32_t variant = 0;    // chunks alternate between an algorithm's variants
+    std::uint32_t root = 0;       // member
+    bool reversed = false;        // the other way round, where the algorithm has a direction
+    auto operator<=>(const ProgramShape&) const = default;
+};
+
+class Program {
+  public:
+    struct Send {
+        std::uint32_t peer = 0;
+        std::uint32_t step = 0;  // of the receiver, in which it is waited for
+        Payload payload;         // relative to the sender
+        bool reduce = false;     // the receiver adds it to what it has
+    };
+    struct Receive {
+        std::uint32_t peer = 0;
+        std::uint32_t send = 0;  // its counterpart, an index into sends()
+        Payload payload;         // relative to the receiver
+        bool reduce = false;
+    };
+    struct Step {
+        std::uint32_t first_receive = 0;
+        std::uint32_t receives = 0;
+        std::uint32_t first_send = 0;
+        std::uint32_t sends = 0;
+    };
+
+    std::uint32_t members() const { return members_; }
+    std::uint32_t blocks() const { return blocks_; }
+    Relation relation() const { return relation_; }
+    // The steps of a member.
+    std::span<const Step> steps(std::uint32_t member) const {
+        const std::size_t role = relation_ == Relation::Absolute ? member : 0;
+        return {steps_.data() + first_step_[role], first_step_[role + 1] - first_step_[role]};
+    }
+    const Send& send(std::uint32_t i) const { return sends_[i]; }
+    const Receive& receive(std::uint32_t i) const { return receives_[i]; }
+    std::size_t stored_sends() const { return sends_.size(); }
+
+    std::uint32_t peer_of(std::uint32_t member, std::uint32_t peer) const {
+        if (relation_ == Relation::Rotation) {
+            const std::uint32_t sum = member + peer;
+            return sum >= members_ ? sum - members_ : sum;
+        }
+        return relation_ == Relation::Xor ? member ^ peer : peer;
+    }
+    std::uint32_t block_of(std::uint32_t member, std::uint32_t block) const {
+        if (relation_ == Relation::Rotation) {
+            return (member + block) % blocks_;
+        }
+        return relation_ == Relation::Xor ? member ^ block : block;
+    }
+    // Bytes of a payload of `member`, of a buffer of `size` bytes cut into blocks (part_of).
+    Bytes bytes_of(const Payload& payload, std::uint32_t member, Bytes size) const;
+
+  private:
+    friend class ProgramBuilder;
+    Relation relation_ = Relation::Absolute;
+    std::uint32_t members_ = 0;
+    std::uint32_t blocks_ = 1;
+    std::vector<std::uint32_t> first_step_;  // a role, and one more
+    std::vector<Step> steps_;
+    std::vector<Send> sends_;
+    std::vector<Receive> receives_;
+};
+
+// Takes down one role after the other: begin_role, then its sends and receives in order. A receive
+// that follows a send begins a new step. Peers and blocks are given relative as the relation says.
+class ProgramBuilder {
+  public:
+    // `blocks` >= 1.
+    ProgramBuilder(Relation relation, std::uint32_t members, std::uint32_t blocks);
+
+    void begin_role();
+    void send(std::uint32_t peer, const Payload& payload);
+    void receive(std::uint32_t peer, const Payload& payload, bool reduce);
+
+    // Pairs the k-th send from one member to another with the k-th receive there. Throws InputError
+    // that names members and steps where the counts differ.
+    Program finish();
+
+  private:
+    std::uint32_t mirrored(std::uint32_t role, std::uint32_t peer) const;
+    Program program_;
+};
+
+}  // namespace astra

@@ -1,0 +1,299 @@
+#include "system/collective/verifier.h"
+
+#include <cstddef>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "system/collective/symbolic_state.h"
+
+namespace astra {
+
+namespace {
+
+// What the execution relies on: members, blocks and origins exist. "" if they do.
+class RangeCheck {
+  public:
+    RangeCheck(const Program& program, CollectiveKind kind, std::uint32_t root)
+        : program_(program), kind_(kind), root_(root) {}
+
+    std::string fault() const {
+        const std::uint32_t members = program_.members();
+        if (members == 0) {
+            return "the program has no members";
+        }
+        if (SymbolicState::has_root(kind_) && root_ >= members) {
+            return fmt::format("root {} of {} members", root_, members);
+        }
+        if (SymbolicState::has_block_a_member(kind_) && program_.blocks() != members) {
+            return fmt::format("{} blocks, but {} members", program_.blocks(), members);
+        }
+        for (std::uint32_t member = 0; member < members; ++member) {
+            std::string fault = fault_of(member);
+            if (!fault.empty()) {
+                return fault;
+            }
+        }
+        return "";
+    }
+
+  private:
+    std::string fault_of(std::uint32_t member) const {
+        const auto steps = program_.steps(member);
+        for (std::size_t s = 0; s < steps.size(); ++s) {
+            std::string fault;
+            for (std::uint32_t i = 0; i < steps[s].receives && fault.empty(); ++i) {
+                const Program::Receive& op = program_.receive(steps[s].first_receive + i);
+                fault = fault_of(member, op.peer, op.payload);
+            }
+            for (std::uint32_t i = 0; i < steps[s].sends && fault.empty(); ++i) {
+                const Program::Send& op = program_.send(steps[s].first_send + i);
+                fault = fault_of(member, op.peer, op.payload);
+            }
+            if (!fault.empty()) {
+                return fmt::format("member {}, step {}: {}", member, s, fault);
+            }
+        }
+        return "";
+    }
+
+    std::string fault_of(std::uint32_t member,
+                         std::uint32_t relative_peer,
+                         const Payload& payload) const {
+        const std::uint32_t members = program_.members();
+        const std::uint32_t blocks = program_.blocks();
+        const std::uint32_t peer = program_.peer_of(member, relative_peer);
+        if (peer >= members) {
+            return fmt::format("its peer is member {}, of {}", peer, members);
+        }
+        if (peer == member) {
+            return "its peer is itself";
+        }
+        if (payload.count > blocks) {
+            return fmt::format("{} blocks in a message, of {}", payload.count, blocks);
+        }
+        for (std::uint32_t i = 0; i < payload.count; ++i) {
+            const std::uint32_t block =
+                program_.block_of(member, payload.first + i * payload.stride);
+            if (block >= blocks) {
+                return fmt::format("names block {}, of {}", block, blocks);
+            }
+        }
+        const std::uint32_t origin = program_.peer_of(member, payload.origin);
+        if (kind_ == CollectiveKind::AllToAll && origin >= members) {
+            return fmt::format("names a block of member {}, of {}", origin, members);
+        }
+        return "";
+    }
+
+    const Program& program_;
+    CollectiveKind kind_;
+    std::uint32_t root_;
+};
+
+// Requires a program that passes the RangeCheck.
+class Execution {
+  public:
+    Execution(const Program& program, CollectiveKind kind, std::uint32_t root)
+        : program_(program),
+          meets_(kind == CollectiveKind::Barrier),
+          transposes_(kind == CollectiveKind::AllToAll),
+          state_(kind, program.members(), program.blocks(), root),
+          progress_(program.members()) {}
+
+    Verdict run() {
+        for (std::uint32_t member = program_.members(); member-- > 0;) {
+            ready_.push_back(member);
+        }
+        while (!ready_.empty()) {
+            const std::uint32_t member = ready_.back();
+            ready_.pop_back();
+            if (!advance(member)) {
+                return {false, fault_};
+            }
+        }
+        std::string fault = deadlock();
+        if (fault.empty()) {
+            fault = state_.broken_promise();
+        }
+        return {fault.empty(), fault};
+    }
+
+  private:
+    using Words = std::vector<std::uint64_t>;
+    static constexpr std::uint64_t kNothing = std::numeric_limits<std::uint64_t>::max();
+
+    struct Progress {
+        std::uint32_t step = 0;
+        std::uint32_t receive = 0;           // of the step
+        std::uint64_t waits_for = kNothing;  // message
+    };
+
+    // Runs a member until it finishes or waits.
+    bool advance(std::uint32_t member) {
+        Progress& at = progress_[member];
+        const auto steps = program_.steps(member);
+        for (; at.step < steps.size(); ++at.step, at.receive = 0) {
+            const Program::Step& step = steps[at.step];
+            for (; at.receive < step.receives; ++at.receive) {
+                const Program::Receive& op = program_.receive(step.first_receive + at.receive);
+                const std::uint32_t sender = program_.peer_of(member, op.peer);
+                const std::uint64_t message = message_of(sender, op.send);
+                const auto found = in_flight_.find(message);
+                if (found == in_flight_.end()) {
+                    at.waits_for = message;
+                    return true;
+                }
+                if (!take(member, sender, op, found->second)) {
+                    return false;
+                }
+                in_flight_.erase(found);
+            }
+            for (std::uint32_t i = 0; i < step.sends; ++i) {
+                if (!send(member, step.first_send + i)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    bool send(std::uint32_t member, std::uint32_t op_index) {
+        const Program::Send& op = program_.send(op_index);
+        const std::uint32_t sets = sets_in(op.payload);
+        Words contents;
+        contents.reserve(std::size_t{sets} * state_.words());
+        for (std::uint32_t i = 0; i < sets; ++i) {
+            const std::uint32_t slot = slot_at(member, op.payload, i);
+            if (state_.is_empty(member, slot)) {
+                return fail(
+                    member,
+                    fmt::format("sends {}, which it does not hold", state_.slot_name(slot)));
+            }
+            const std::uint64_t* set = state_.set(member, slot);
+            contents.insert(contents.end(), set, set + state_.words());
+        }
+        const std::uint64_t message = message_of(member, op_index);
+        in_flight_.emplace(message, std::move(contents));
+        Progress& receiver = progress_[program_.peer_of(member, op.peer)];
+        if (receiver.waits_for == message) {
+            receiver.waits_for = kNothing;
+            ready_.push_back(program_.peer_of(member, op.peer));
+        }
+        return true;
+    }
+
+    bool take(std::uint32_t member,
+              std::uint32_t sender,
+              const Program::Receive& op,
+              const Words& contents) {
+        if (!same_blocks(member, op.payload, sender, program_.send(op.send).payload)) {
+            return false;
+        }
+        for (std::uint32_t i = 0; i < sets_in(op.payload); ++i) {
+            const std::uint32_t slot = slot_at(member, op.payload, i);
+            const std::uint64_t* received = contents.data() + std::size_t{i} * state_.words();
+            if (meets_) {
+                state_.add(member, slot, received);
+            } else if (!op.reduce) {
+                state_.overwrite(member, slot, received);
+            } else if (const auto twice = state_.shared(member, slot, received)) {
+                return fail(member,
+                            fmt::format("the contribution of member {} to {} is reduced twice",
+                                        *twice,
+                                        state_.slot_name(slot)));
+            } else {
+                state_.add(member, slot, received);
+            }
+        }
+        return true;
+    }
+
+    bool same_blocks(std::uint32_t member,
+                     const Payload& received,
+                     std::uint32_t sender,
+                     const Payload& sent) {
+        if (received.count != sent.count) {
+            return fail(member,
+                        fmt::format("receives {} blocks, but member {} sends {}",
+                                    received.count,
+                                    sender,
+                                    sent.count));
+        }
+        for (std::uint32_t i = 0; i < sets_in(sent); ++i) {
+            const std::uint32_t expected = slot_at(member, received, i);
+            const std::uint32_t actual = slot_at(sender, sent, i);
+            if (expected != actual) {
+                return fail(member,
+                            fmt::format("receives {}, but member {} sends {}",
+                                        state_.slot_name(expected),
+                                        sender,
+                                        state_.slot_name(actual)));
+            }
+        }
+        return true;
+    }
+
+    // Who waits for ever; "" if all have finished.
+    std::string deadlock() const {
+        for (std::uint32_t member = 0; member < program_.members(); ++member) {
+            const Progress& at = progress_[member];
+            const auto steps = program_.steps(member);
+            if (at.step == steps.size()) {
+                continue;
+            }
+            const Program::Receive& op =
+                program_.receive(steps[at.step].first_receive + at.receive);
+            const std::uint32_t peer = program_.peer_of(member, op.peer);
+            return fmt::format(
+                "deadlock: member {}, step {}: waits for member {}, which waits in step {}",
+                member,
+                at.step,
+                peer,
+                progress_[peer].step);
+        }
+        return "";
+    }
+
+    bool fail(std::uint32_t member, std::string_view fault) {
+        fault_ = fmt::format("member {}, step {}: {}", member, progress_[member].step, fault);
+        return false;
+    }
+
+    std::uint64_t message_of(std::uint32_t sender, std::uint32_t op) const {
+        return std::uint64_t{sender} << 32 | op;
+    }
+    // A message of a barrier carries who has entered, whatever its payload.
+    std::uint32_t sets_in(const Payload& payload) const { return meets_ ? 1 : payload.count; }
+    std::uint32_t slot_at(std::uint32_t member, const Payload& payload, std::uint32_t i) const {
+        if (meets_) {
+            return 0;
+        }
+        const std::uint32_t block = program_.block_of(member, payload.first + i * payload.stride);
+        return state_.slot_of(transposes_ ? program_.peer_of(member, payload.origin) : 0, block);
+    }
+
+    const Program& program_;
+    bool meets_;
+    bool transposes_;
+    SymbolicState state_;
+    std::vector<Progress> progress_;
+    std::vector<std::uint32_t> ready_;
+    std::unordered_map<std::uint64_t, Words> in_flight_;  // by message; looked up, never walked
+    std::string fault_;
+};
+
+}  // namespace
+
+Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root) {
+    std::string fault = RangeCheck(program, kind, root).fault();
+    if (!fault.empty()) {
+        return {false, std::move(fault)};
+    }
+    return Execution(program, kind, root).run();
+}
+
+}  // namespace astra

@@ -1,0 +1,50 @@
+// Proves that a program does what its collective promises, without a clock: the program is executed
+// on symbols instead of data.
+//
+// State: for every member and block, the set of the members whose contribution the block holds. In
+// an all_to_all a block is a pair (origin, destination), of which a member holds the data or does
+// not; in a barrier there is one set a member: those that it knows to have entered.
+//
+//   kind                             starts with                        must end with
+//   all_reduce                       all blocks, own contribution       all blocks complete,
+//   everywhere reduce                           the same                           all blocks
+//   complete at the root reduce_scatter(_block)           the same                           block
+//   m complete at member m all_gather                       member m: block m                  all
+//   blocks, everywhere gather                           member m: block m                  all
+//   blocks at the root broadcast                        root: all blocks                   all
+//   blocks, everywhere scatter                          root: all blocks                   block m
+//   at member m all_to_all                       member m: (m, d) for every d       member m: (o,
+//   m) for every o barrier                          itself                             every
+//   member, everywhere
+//
+// Kinds in which a block belongs to a member need as many blocks as members.
+//
+// Steps: as in program.h. A message carries what the sender's blocks hold when its step sends. A
+// receive overwrites a block, or adds to it if it reduces; in a barrier it always adds. Every
+// receive names one message and blocks until it has come, so that the outcome is the same in
+// whatever order the members run (Kahn, "The semantics of a simple language for parallel
+// programming", 1974): one order proves them all.
+//
+// Cost, with n members, b blocks and m messages of c blocks: time m·c·n/64, memory n·b·n/64 words
+// (all_to_all: m, and n·n·n words). Meant for some 128 members, which takes below a second.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "astra/core/types.h"
+#include "system/collective/program.h"
+
+namespace astra {
+
+struct Verdict {
+    bool correct = false;
+    // The first fault, "" if there is none: "member 3, step 2: receives block 5, but member 1 sends
+    // block 4". Members and blocks are absolute.
+    std::string fault;
+};
+
+// `root` matters to broadcast, reduce, gather and scatter only.
+Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root);
+
+}  // namespace astra

@@ -1,0 +1,114 @@
+// Runs collectives: matches what the ranks of a group ask for by order, cuts them into chunks, takes every
+// chunk through the phases of the group's plan, and runs the programs message by message.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "astra/core/event_queue.h"
+#include "astra/core/records.h"
+#include "astra/core/warnings.h"
+#include "network/backend/backend.h"
+#include "system/collective_instance.h"
+#include "system/collective_plan.h"
+#include "system/collective_run.h"
+#include "system/dimension_queues.h"
+#include "system/process_group.h"
+#include "system/system_config.h"
+
+namespace astra {
+
+class CollectiveEngine final : private RunOwner, private ChunkStarter {
+  public:
+    // All references outlive the engine. `pass_younger` is there for a test (dimension_queues.h).
+    CollectiveEngine(EventQueue& queue, NetworkBackend& network, const Topology& topology,
+                     const SystemConfig& config, Warnings& warnings, bool pass_younger = true);
+    ~CollectiveEngine() override;
+
+    GroupId add_group(std::string name, std::vector<std::uint32_t> ranks);
+    const ProcessGroup& group(GroupId id) const { return *groups_[index(id)].group; }
+
+    // Makes the plan, so that what cannot run is said before anything runs. Throws ConfigError.
+    void prepare(GroupId id, const PlanKey& key);
+
+    // The rank at `position` of the group comes to its next collective; `done` runs when it has finished its
+    // part. Throws InputError when it asks for another kind or size than the others.
+    void join(GroupId id, std::uint32_t position, const CollectiveRequest& request, Callback done);
+
+    // Finished collectives, in the order in which they ended.
+    std::vector<CollectiveRecord> records() const;
+    std::uint64_t messages() const { return context_.messages; }
+    std::uint64_t bytes() const { return context_.bytes; }
+    std::uint64_t passed() const { return queues_.passed(); }
+
+    // For the report of an unfinished run: what the collective waits for that `position` is in, and every
+    // unfinished one, oldest first: "group 'x', collective 3 (all_reduce of 8 B): …".
+    std::string describe_waiting(GroupId id, std::uint32_t position) const;
+    std::vector<std::string> describe_unfinished(std::size_t most) const;
+
+  private:
+    struct Group {
+        std::unique_ptr<ProcessGroup> group;
+        std::vector<std::uint64_t> joined;         // collectives so far, by position
+        std::deque<std::uint32_t> open;            // instances from `first_open` on
+        std::uint64_t first_open = 0;
+        std::map<PlanKey, std::unique_ptr<CollectivePlan>> plans;
+    };
+    struct RunSlot {
+        CollectiveRun run;
+        CollectiveInstance* instance = nullptr;
+        std::uint32_t chunk = 0;
+        std::uint32_t phase = 0;
+        std::uint32_t subgroup = 0;
+    };
+    struct Finished {
+        const CollectivePlan* plan;
+        std::uint64_t sequence;
+        Bytes bytes;
+        Bytes total;
+        SimTime start;
+        SimTime end;
+    };
+
+    void member_finished(CollectiveRun& run, std::uint32_t member) override;
+    void start_chunk(const ChunkAt& chunk) override;
+    bool peers_have_come(const ChunkAt& chunk) const override;
+
+    const CollectivePlan& plan_for(Group& group, const PlanKey& key);
+    CollectiveInstance& instance_for(Group& group, std::uint32_t position,
+                                     const CollectiveRequest& request);
+    void check_same(const CollectiveInstance& instance, std::uint32_t rank,
+                    const CollectiveRequest& request) const;
+    std::uint32_t queue_of(const CollectiveInstance& instance, std::uint32_t phase,
+                           std::uint32_t chunk) const;
+    std::uint32_t queue_index(const ChunkAt& chunk) const;
+    std::uint32_t run_index(const ChunkAt& chunk) const;
+    RunSlot& open_run(const ChunkAt& chunk);
+    const Program& program_for(const CollectivePlan& plan, std::uint32_t phase, std::uint32_t chunk,
+                               bool reversed);
+    void leave_at_once(std::uint64_t argument);
+    void leave(CollectiveInstance& instance, std::uint32_t position);
+    void close(CollectiveInstance& instance);
+    std::string describe(const CollectiveInstance& instance) const;
+
+    EventQueue& queue_;
+    const Topology& topology_;
+    const SystemConfig& config_;
+    Warnings& warnings_;
+    RunContext context_;
+    DimensionQueues queues_;
+    std::vector<Group> groups_;
+    std::deque<CollectiveInstance> instances_;  // a pool: addresses must stay
+    std::vector<std::uint32_t> free_instances_;
+    std::uint64_t created_ = 0;
+    std::deque<RunSlot> runs_;  // a pool
+    std::vector<std::uint32_t> free_runs_;
+    std::map<std::pair<std::string_view, ProgramShape>, std::unique_ptr<const Program>> programs_;
+    std::vector<Finished> finished_;
+};
+
+}  // namespace astra

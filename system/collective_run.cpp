@@ -1,0 +1,218 @@
+#include "system/collective_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "astra/core/check.h"
+
+namespace astra {
+
+namespace {
+
+constexpr Bytes kRequestBytes{8192};        // the receiver's request under rendezvous, as in ASTRA-sim
+constexpr std::uint32_t kMemoryAccesses = 3;  // of a reduction: two reads and a write
+
+}  // namespace
+
+void CollectiveRun::begin(RunContext& context,
+                          RunOwner& owner,
+                          std::uint64_t id,
+                          const Program& program,
+                          std::vector<std::uint32_t> ranks,
+                          Bytes size) {
+    ASTRA_CHECK(ranks.size() == program.members(), "a program runs over its number of members");
+    context_ = &context;
+    owner_ = &owner;
+    program_ = &program;
+    id_ = id;
+    size_ = size;
+    started_ = 0;
+    finished_ = 0;
+    ranks_ = std::move(ranks);
+    lanes_.assign(ranks_.size(), {});
+    parked_.clear();
+    free_parked_ = kNone;
+    gates_.clear();
+}
+
+void CollectiveRun::start(std::uint32_t member) {
+    Lane& lane = lanes_[member];
+    ASTRA_CHECK(lane.step == kNotStarted, "a member starts once");
+    ++started_;
+    lane.step = 0;
+    lane.clock_ps = (context_->queue.now() + context_->endpoint_delay).ps;
+    const auto steps = program_->steps(member);
+    lane.waiting = steps[0].receives;
+    if (lane.waiting > 0) {
+        ask_for(member, steps[0]);
+        take_parked(lane);
+    }
+    if (lane.waiting == 0) {
+        advance(member);
+    }
+}
+
+// Starts the sends of the step that the lane has completed, and of all that follow without waiting.
+void CollectiveRun::advance(std::uint32_t member) {
+    Lane& lane = lanes_[member];
+    const auto steps = program_->steps(member);
+    while (true) {
+        const Program::Step& done = steps[lane.step];
+        for (std::uint32_t i = 0; i < done.sends; ++i) {
+            issue(member, done.first_send + i);
+        }
+        if (++lane.step == steps.size()) {
+            break;
+        }
+        const Program::Step& step = steps[lane.step];
+        lane.waiting = step.receives;
+        ask_for(member, step);
+        take_parked(lane);
+        if (lane.waiting > 0) {
+            return;
+        }
+    }
+    // An event even if that is now: whoever started this does not expect to be called back already.
+    context_->queue.schedule_at({lane.clock_ps},
+                                Callback::to<&CollectiveRun::finish_member>(*this, member));
+}
+
+void CollectiveRun::finish_member(std::uint64_t member) {
+    ++finished_;
+    owner_->member_finished(*this, static_cast<std::uint32_t>(member));
+}
+
+void CollectiveRun::issue(std::uint32_t member, std::uint32_t send) {
+    const SimTime at{lanes_[member].clock_ps};
+    if (!context_->rendezvous) {
+        transmit(member, send, at);
+    } else {
+        context_->queue.schedule_at(
+            at, Callback::to<&CollectiveRun::sender_ready>(*this, pack(member, send)));
+    }
+}
+
+void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime at) {
+    const Program::Send& op = program_->send(send);
+    const std::uint32_t receiver = program_->peer_of(member, op.peer);
+    const Bytes bytes = program_->bytes_of(op.payload, member, size_);
+    ++context_->messages;
+    context_->bytes += bytes.count;
+    context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
+                           at,
+                           Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
+}
+
+void CollectiveRun::deliver(std::uint64_t argument) {
+    const auto member = static_cast<std::uint32_t>(argument >> 32);
+    const auto index = static_cast<std::uint32_t>(argument);
+    const Program::Send& send = program_->send(index);
+    Lane& lane = lanes_[member];
+    std::uint64_t done_ps = (context_->queue.now() + context_->endpoint_delay).ps;
+    if (send.reduce) {
+        const Bytes bytes =
+            program_->bytes_of(send.payload, sender_of(member, send), size_);
+        done_ps = saturating_add(done_ps, (kMemoryAccesses * context_->memory(bytes)).ps);
+    }
+    if (lane.step != send.step) {
+        park(lane, send.step, done_ps);
+        return;
+    }
+    lane.clock_ps = std::max(lane.clock_ps, done_ps);
+    if (--lane.waiting == 0) {
+        advance(member);
+    }
+}
+
+// The member whose payload a message is.
+std::uint32_t CollectiveRun::sender_of(std::uint32_t receiver,
+                                       const Program::Send& send) const {
+    switch (program_->relation()) {
+        case Relation::Rotation:
+            return program_->peer_of(receiver, program_->members() - send.peer);
+        case Relation::Xor: return receiver ^ send.peer;
+        case Relation::Absolute: break;
+    }
+    return receiver;  // blocks of an absolute program are absolute
+}
+
+void CollectiveRun::park(Lane& lane, std::uint32_t step, std::uint64_t done_ps) {
+    std::uint32_t slot = free_parked_;
+    if (slot == kNone) {
+        slot = static_cast<std::uint32_t>(parked_.size());
+        parked_.emplace_back();
+    } else {
+        free_parked_ = parked_[slot].next;
+    }
+    parked_[slot] = {done_ps, step, kNone};
+    if (lane.parked == kNone) {
+        lane.parked = slot;
+    } else {
+        parked_[lane.parked_last].next = slot;
+    }
+    lane.parked_last = slot;
+}
+
+// Takes the arrivals that the lane's new step has been waiting for.
+void CollectiveRun::take_parked(Lane& lane) {
+    std::uint32_t previous = kNone;
+    for (std::uint32_t slot = lane.parked; slot != kNone && lane.waiting > 0;) {
+        const std::uint32_t next = parked_[slot].next;
+        if (parked_[slot].step != lane.step) {
+            previous = slot;
+            slot = next;
+            continue;
+        }
+        lane.clock_ps = std::max(lane.clock_ps, parked_[slot].done_ps);
+        --lane.waiting;
+        (previous == kNone ? lane.parked : parked_[previous].next) = next;
+        if (next == kNone) {
+            lane.parked_last = previous;
+        }
+        parked_[slot].next = free_parked_;
+        free_parked_ = slot;
+        slot = next;
+    }
+}
+
+// Under rendezvous a receiver asks for each message of a step as it comes to the step.
+void CollectiveRun::ask_for(std::uint32_t member, const Program::Step& step) {
+    if (!context_->rendezvous) {
+        return;
+    }
+    const SimTime at{lanes_[member].clock_ps};
+    for (std::uint32_t i = 0; i < step.receives; ++i) {
+        const Program::Receive& receive = program_->receive(step.first_receive + i);
+        const std::uint32_t sender = program_->peer_of(member, receive.peer);
+        ++context_->messages;
+        context_->bytes += kRequestBytes.count;
+        context_->network.send(
+            {RankId{ranks_[member]}, RankId{ranks_[sender]}, kRequestBytes},
+            at,
+            Callback::to<&CollectiveRun::asked>(*this, pack(sender, receive.send)));
+    }
+}
+
+void CollectiveRun::asked(std::uint64_t argument) {
+    Gate& gate = gates_[argument];
+    gate.asked = true;
+    if (gate.ready) {
+        gates_.erase(argument);
+        transmit(static_cast<std::uint32_t>(argument >> 32),
+                 static_cast<std::uint32_t>(argument),
+                 context_->queue.now());
+    }
+}
+
+void CollectiveRun::sender_ready(std::uint64_t argument) {
+    Gate& gate = gates_[argument];
+    gate.ready = true;
+    if (gate.asked) {
+        gates_.erase(argument);
+        transmit(static_cast<std::uint32_t>(argument >> 32),
+                 static_cast<std::uint32_t>(argument),
+                 context_->queue.now());
+    }
+}
+
+}  // namespace astra

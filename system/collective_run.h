@@ -1,0 +1,109 @@
+// One program in execution: a chunk in one phase, over one sub-group of its ranks.
+//
+// Times are arithmetic, not events: a message that arrives at t is dealt with at t + endpoint delay, plus the
+// reduction; what it sets free is sent at that later time. A message costs the events of the network only.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "astra/core/event_queue.h"
+#include "astra/core/transfer_clock.h"
+#include "astra/core/types.h"
+#include "network/backend/backend.h"
+#include "system/collective/program.h"
+
+namespace astra {
+
+class CollectiveRun;
+
+// What all runs of a simulation share.
+struct RunContext {
+    EventQueue& queue;
+    NetworkBackend& network;
+    Duration endpoint_delay;
+    TransferClock memory;  // one access of local memory; a reduction takes three
+    bool rendezvous = false;
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+};
+
+// Told when a member has finished its part.
+class RunOwner {
+  public:
+    RunOwner() = default;
+    RunOwner(const RunOwner&) = delete;
+    RunOwner& operator=(const RunOwner&) = delete;
+    virtual ~RunOwner() = default;
+    virtual void member_finished(CollectiveRun& run, std::uint32_t member) = 0;
+};
+
+class CollectiveRun {
+  public:
+    // `id` is the owner's own; `ranks` of the fabric, a member each; `size` the whole buffer.
+    void begin(RunContext& context, RunOwner& owner, std::uint64_t id, const Program& program,
+               std::vector<std::uint32_t> ranks, Bytes size);
+
+    // Lets a member take part. It pays the endpoint delay first.
+    void start(std::uint32_t member);
+
+    std::uint64_t id() const { return id_; }
+    std::uint32_t started() const { return started_; }
+    bool everyone_started() const { return started_ == lanes_.size(); }
+    bool everyone_finished() const { return finished_ == lanes_.size(); }
+    bool has_started(std::uint32_t member) const { return lanes_[member].step != kNotStarted; }
+
+  private:
+    static constexpr std::uint32_t kNotStarted = 0xffffffffU;
+    static constexpr std::uint32_t kNone = 0xffffffffU;
+
+    // A member's place in its steps.
+    struct Lane {
+        std::uint64_t clock_ps = 0;        // when all that it has done so far is done
+        std::uint32_t step = kNotStarted;  // the one it waits in
+        std::uint32_t waiting = 0;         // receives of the step still to come
+        std::uint32_t parked = kNone;      // arrivals for steps to come, oldest first
+        std::uint32_t parked_last = kNone;
+    };
+    struct Parked {
+        std::uint64_t done_ps = 0;
+        std::uint32_t step = 0;
+        std::uint32_t next = kNone;
+    };
+    // Both sides of a message under rendezvous.
+    struct Gate {
+        bool asked = false;  // the receiver's request has arrived
+        bool ready = false;  // the sender has come to the send
+    };
+
+    void deliver(std::uint64_t argument);
+    void finish_member(std::uint64_t member);
+    void advance(std::uint32_t member);
+    void issue(std::uint32_t member, std::uint32_t send);
+    void ask_for(std::uint32_t member, const Program::Step& step);
+    void asked(std::uint64_t argument);
+    void sender_ready(std::uint64_t argument);
+    void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
+    void park(Lane& lane, std::uint32_t step, std::uint64_t done_ps);
+    void take_parked(Lane& lane);
+    std::uint32_t sender_of(std::uint32_t receiver, const Program::Send& send) const;
+    static std::uint64_t pack(std::uint32_t member, std::uint32_t send) {
+        return (std::uint64_t{member} << 32) | send;
+    }
+
+    RunContext* context_ = nullptr;
+    RunOwner* owner_ = nullptr;
+    const Program* program_ = nullptr;
+    std::uint64_t id_ = 0;
+    Bytes size_;
+    std::uint32_t started_ = 0;
+    std::uint32_t finished_ = 0;
+    std::vector<std::uint32_t> ranks_;
+    std::vector<Lane> lanes_;
+    std::vector<Parked> parked_;
+    std::uint32_t free_parked_ = kNone;
+    std::unordered_map<std::uint64_t, Gate> gates_;  // only under rendezvous
+};
+
+}  // namespace astra

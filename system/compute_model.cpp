@@ -1,0 +1,51 @@
+#include "system/compute_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace astra {
+
+namespace {
+
+// SplitMix64 (Steele, Lea, Flood, 2014).
+std::uint64_t mix(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+constexpr double kTwoTo63 = 9223372036854775808.0;
+
+}  // namespace
+
+ComputeModel::ComputeModel(const SystemConfig& config)
+    : peak_per_ps_(config.peak_operations_per_s / 1e12),
+      memory_(config.local_memory_bandwidth),
+      deviation_(config.compute_noise),
+      seed_(config.noise_seed) {}
+
+Duration ComputeModel::roofline(std::uint64_t operations, Bytes traffic) const {
+    Duration compute;
+    if (operations > 0) {
+        const double ps = std::ceil(static_cast<double>(operations) / peak_per_ps_);
+        compute = {ps >= kTwoTo63 ? kMaxPs : static_cast<std::uint64_t>(ps)};
+    }
+    return std::max(compute, transfer_time(traffic, memory_));
+}
+
+Duration ComputeModel::with_noise(Duration time, std::uint32_t rank, std::uint64_t op) const {
+    if (deviation_ == 0 || time.ps == 0) {
+        return time;
+    }
+    std::uint64_t state = mix(mix(seed_ ^ (std::uint64_t{rank} << 40)) ^ op);
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) {
+        state = mix(state);
+        sum += static_cast<double>(state >> 11) * 0x1.0p-53;
+    }
+    const double ps = static_cast<double>(time.ps) * std::max(0.0, 1 + deviation_ * sum);
+    return {ps >= kTwoTo63 ? kMaxPs : static_cast<std::uint64_t>(ps)};
+}
+
+}  // namespace astra

@@ -1,0 +1,101 @@
+// Sends and receives, matched by source, destination, tag and order.
+//
+// Eager (default): the data leaves when the sender comes to its send. Rendezvous: the receiver, when it
+// comes to its receive, asks with a message of 8192 bytes, and the data leaves when both are there. A send to
+// the own rank is a copy that costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "astra/core/callback.h"
+#include "astra/core/event_queue.h"
+#include "astra/core/types.h"
+#include "network/backend/backend.h"
+
+namespace astra {
+
+struct PointRequest {
+    std::uint32_t source = 0;
+    std::uint32_t destination = 0;
+    std::uint32_t tag = 0;
+    Bytes bytes;
+    std::uint64_t node_id = 0;  // for messages
+};
+
+class PointToPoint {
+  public:
+    PointToPoint(EventQueue& queue, NetworkBackend& network, bool rendezvous)
+        : queue_(queue), network_(network), rendezvous_(rendezvous) {}
+
+    // `done` runs when the data has arrived at the receiver. Throws InputError when the matching receive
+    // expects another size.
+    void send(const PointRequest& request, Callback done);
+    // `done` runs when the data has arrived and the receive is posted.
+    void receive(const PointRequest& request, Callback done);
+
+    std::uint64_t messages() const { return messages_; }
+    std::uint64_t bytes() const { return bytes_; }
+
+    // Sends that nobody received, "rank 0 -> rank 1, tag 7, 8 B (node 3)", by source, destination, tag.
+    std::vector<std::string> unreceived() const;
+    // The near match of a receive that waits: sends between the same ranks under another tag. "" if none.
+    std::string near_match(const PointRequest& receive) const;
+
+  private:
+    static constexpr std::uint32_t kNone = 0xffffffffU;
+
+    struct Key {
+        std::uint64_t ranks;
+        std::uint32_t tag;
+        bool operator==(const Key&) const = default;
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const {
+            return static_cast<std::size_t>((key.ranks * 0x9e3779b97f4a7c15ULL) ^
+                                            (key.tag * 0xc2b2ae3d27d4eb4fULL));
+        }
+    };
+    struct Transfer {
+        PointRequest request;
+        std::uint64_t receiver_node = 0;
+        Bytes expected;
+        Callback sent;
+        Callback received;
+        bool has_send = false;
+        bool has_receive = false;
+        bool asked = false;
+        bool arrived = false;
+        std::uint32_t next = kNone;
+    };
+    // Transfers of which only one side has come: all are of the same side.
+    struct Unmatched {
+        std::uint32_t first = kNone;
+        std::uint32_t last = kNone;
+    };
+
+    static Key key_of(const PointRequest& request) {
+        return {(std::uint64_t{request.source} << 32) | request.destination, request.tag};
+    }
+    std::uint32_t match(const PointRequest& request, bool is_send);
+    std::uint32_t new_transfer();
+    void check_sizes(const Transfer& transfer) const;
+    void inject(std::uint32_t id);
+    void ask(std::uint32_t id);
+    void on_asked(std::uint64_t id);
+    void on_arrival(std::uint64_t id);
+    void settle(std::uint32_t id);
+
+    EventQueue& queue_;
+    NetworkBackend& network_;
+    bool rendezvous_;
+    std::unordered_map<Key, Unmatched, KeyHash> unmatched_;
+    std::vector<Transfer> transfers_;
+    std::uint32_t free_ = kNone;
+    std::uint64_t messages_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace astra

@@ -1,0 +1,52 @@
+// A group of ranks that run collectives together, and how it lies in the topology.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "astra/core/types.h"
+#include "network/topology/topology.h"
+
+namespace astra {
+
+// A group that is a whole sub-grid of the topology runs its collectives dimension by dimension; any
+// other runs them flat, as one ring, tree … over its ranks in the order in which they are listed.
+class ProcessGroup {
+  public:
+    // One dimension of the group: position = … + coordinate · stride + …
+    struct Digit {
+        std::uint32_t size = 1;
+        std::uint32_t stride = 1;
+        std::uint32_t dimension = 0;  // of the topology
+    };
+
+    // `ranks` of the fabric, not empty, without repeats.
+    ProcessGroup(GroupId id, std::string name, std::vector<std::uint32_t> ranks,
+                 const Topology& topology);
+
+    GroupId id() const { return id_; }
+    const std::string& name() const { return name_; }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(ranks_.size()); }
+    std::uint32_t rank(std::uint32_t position) const { return ranks_[position]; }
+    const std::vector<std::uint32_t>& ranks() const { return ranks_; }
+    bool is_grid() const { return is_grid_; }
+    // Ascending; none for a group of one. A flat group has one digit.
+    const std::vector<Digit>& digits() const { return digits_; }
+    // Dimensions of the topology in which ranks of the group differ.
+    const std::vector<std::uint32_t>& spanned() const { return spanned_; }
+    // All ranks as one digit, as flat algorithms see the group.
+    Digit flat_digit() const {
+        return {size(), 1, spanned_.empty() ? 0 : spanned_.front()};
+    }
+
+  private:
+    GroupId id_;
+    std::string name_;
+    std::vector<std::uint32_t> ranks_;
+    std::vector<Digit> digits_;
+    std::vector<std::uint32_t> spanned_;
+    bool is_grid_ = true;
+};
+
+}  // namespace astra

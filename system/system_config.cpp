@@ -1,0 +1,189 @@
+#include "system/system_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "astra/core/nearest.h"
+
+namespace astra {
+
+namespace {
+
+constexpr std::uint64_t kMostChunks = 1U << 16;
+constexpr std::uint64_t kMostStreams = 1U << 16;
+constexpr std::uint64_t kMostQueues = 1U << 10;
+
+SystemConfig::Algorithms read_algorithms(const ConfigView& list, std::uint32_t dimensions) {
+    SystemConfig::Algorithms algorithms;
+    algorithms.where = list.where() + ": " + list.path();
+    bool any_flat = false;
+    for (const ConfigView& item : list.items()) {
+        const std::string name = item.as_string();
+        const AlgorithmChoice choice = parse_algorithm(name);
+        if (!choice.valid()) {
+            item.fail("unknown algorithm '" + name + "'" + suggestion(name, algorithm_names()));
+        }
+        any_flat = any_flat || choice.flat || choice.measured;
+        algorithms.names.push_back(name);
+    }
+    if (algorithms.names.empty()) {
+        list.fail("names no algorithm");
+    }
+    if (algorithms.names.size() > 1 && algorithms.names.size() != dimensions) {
+        list.fail(fmt::format("{} algorithms for {} dimensions; give one a dimension, or one for all",
+                              algorithms.names.size(),
+                              dimensions));
+    }
+    if (algorithms.names.size() > 1 && any_flat) {
+        list.fail("an algorithm that spans all dimensions (one…, measured) stands alone");
+    }
+    return algorithms;
+}
+
+MeasuredTime read_measured(const ConfigView& view) {
+    MeasuredTime time;
+    if (const auto points = view.find("points")) {
+        for (const ConfigView& item : points->items()) {
+            const auto pair = item.items();
+            if (pair.size() != 2) {
+                item.fail("a point is a pair [bytes, time]");
+            }
+            const Bytes size = pair[0].as_bytes();
+            if (!time.points.empty() && size <= time.points.back().first) {
+                item.fail("points must be in ascending order of bytes");
+            }
+            time.points.emplace_back(size, pair[1].as_duration());
+        }
+        if (time.points.empty()) {
+            points->fail("needs at least one point");
+        }
+        return time;
+    }
+    time.alpha = view.duration_or("alpha", {});
+    time.beta = view.at("beta").as_bandwidth();
+    return time;
+}
+
+constexpr std::array kKinds = {CollectiveKind::AllReduce,
+                               CollectiveKind::AllGather,
+                               CollectiveKind::ReduceScatter,
+                               CollectiveKind::AllToAll,
+                               CollectiveKind::Broadcast,
+                               CollectiveKind::Barrier};
+
+void read_collectives(const ConfigView& system, std::uint32_t dimensions, SystemConfig& config) {
+    const ConfigView collectives = system.section("collectives");
+    const ConfigView measured = system.section("measured");
+    for (const CollectiveKind kind : kKinds) {
+        const auto k = static_cast<std::size_t>(kind);
+        if (const auto list = collectives.find(name_of(kind))) {
+            config.algorithms[k] = read_algorithms(*list, dimensions);
+        }
+        if (const auto time = measured.find(name_of(kind))) {
+            config.measured[k] = read_measured(*time);
+        }
+        const auto& names = config.algorithms[k].names;
+        if (names.size() == 1 && parse_algorithm(names[0]).measured && !config.measured[k]) {
+            collectives.at(name_of(kind))
+                .fail(fmt::format("'measured' needs system.measured.{}", name_of(kind)));
+        }
+    }
+    const auto fallback = [&](CollectiveKind kind, const char* name) {
+        auto& algorithms = config.algorithms[static_cast<std::size_t>(kind)];
+        if (algorithms.names.empty()) {
+            algorithms = {{name}, "default"};
+        }
+    };
+    fallback(CollectiveKind::Broadcast, "binomial");
+    fallback(CollectiveKind::Barrier, "dissemination");
+}
+
+void read_compute(const ConfigView& system, SystemConfig& config) {
+    config.roofline = system.bool_or("roofline", false);
+    config.replay_only = system.bool_or("replay_only", false);
+    if (const auto peak = system.find("peak")) {
+        config.peak_operations_per_s = peak->as_rate();
+    }
+    config.local_memory_bandwidth = system.bandwidth_or("local_memory_bandwidth", {});
+    if (config.roofline && (config.peak_operations_per_s <= 0 ||
+                            config.local_memory_bandwidth.bits_per_s == 0)) {
+        system.at("roofline").fail("a roofline needs peak and local_memory_bandwidth above 0");
+    }
+    const ConfigView streams = system.section("streams");
+    const auto count = [&](const char* key) {
+        return static_cast<std::uint32_t>(streams.integer_or(key, 1, 1, kMostStreams));
+    };
+    config.cpu_streams = count("cpu");
+    config.compute_streams = count("compute");
+    config.communication_streams = count("communication");
+    const ConfigView noise = system.section("compute_noise");
+    config.compute_noise = noise.number_or("deviation", 0);
+    if (config.compute_noise < 0 || config.compute_noise > 1) {
+        noise.at("deviation").fail("expected a relative standard deviation from 0 to 1");
+    }
+    config.noise_seed = noise.integer_or("seed", 1, 0, ~std::uint64_t{0} >> 1);
+}
+
+}  // namespace
+
+Duration MeasuredTime::at(Bytes size) const {
+    if (points.empty()) {
+        return alpha + transfer_time(size, beta);
+    }
+    if (points.size() == 1) {
+        return points[0].second;
+    }
+    std::size_t upper = 1;
+    while (upper + 1 < points.size() && points[upper].first < size) {
+        ++upper;
+    }
+    const auto& [x0, y0] = points[upper - 1];
+    const auto& [x1, y1] = points[upper];
+    // Rounded up, as every time; 128 bits hold the product of two 64-bit differences.
+    using Wide = __int128;
+    const Wide run = static_cast<Wide>(x1.count) - static_cast<Wide>(x0.count);
+    const Wide rise = static_cast<Wide>(y1.ps) - static_cast<Wide>(y0.ps);
+    const Wide offset = static_cast<Wide>(size.count) - static_cast<Wide>(x0.count);
+    const Wide product = rise * offset;
+    const Wide ps = static_cast<Wide>(y0.ps) +
+                    (product >= 0 ? (product + run - 1) / run : -((-product) / run));
+    if (ps <= 0) {
+        return {};
+    }
+    return {ps > static_cast<Wide>(kMaxPs) ? kMaxPs : static_cast<std::uint64_t>(ps)};
+}
+
+SystemConfig SystemConfig::from_config(const ConfigView& system, std::uint32_t dimensions) {
+    SystemConfig config;
+    const double scale = system.number_or("injection_scale", 1.0);
+    if (scale < 0 || scale > 1e6) {
+        system.at("injection_scale").fail("expected a factor from 0 to 1000000");
+    }
+    const Duration delay = system.duration_or("endpoint_delay", {10'000});
+    config.endpoint_delay = {static_cast<std::uint64_t>(
+        std::llround(static_cast<double>(delay.ps) * scale))};
+    config.chunks = static_cast<std::uint32_t>(system.integer_or("chunks", 1, 1, kMostChunks));
+    config.active_chunks =
+        static_cast<std::uint32_t>(system.integer_or("active_chunks", 1, 1, kMostChunks));
+    config.queues = static_cast<std::uint32_t>(system.integer_or("queues", 1, 1, kMostQueues));
+    config.rendezvous = system.bool_or("rendezvous", false);
+    config.patience = system.duration_or("patience", {1'000'000});
+
+    const std::array<std::string, 3> schedulings = {"lifo", "fifo", "priority"};
+    const std::string scheduling = system.choice_or("scheduling", "fifo", schedulings);
+    config.scheduling = scheduling == "lifo"   ? Scheduling::Lifo
+                        : scheduling == "fifo" ? Scheduling::Fifo
+                                               : Scheduling::Priority;
+    const std::array<std::string, 2> shapes = {"baseline", "local_bandwidth_aware"};
+    config.all_reduce_shape =
+        system.choice_or("all_reduce_shape", "local_bandwidth_aware", shapes) == "baseline"
+            ? AllReduceShape::Baseline
+            : AllReduceShape::LocalBandwidthAware;
+    read_collectives(system, dimensions, config);
+    read_compute(system, config);
+    return config;
+}
+
+}  // namespace astra

@@ -1,0 +1,61 @@
+// How the ranks of a system run what a trace asks for: the study's section `system`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "astra/config/config_view.h"
+#include "astra/core/types.h"
+#include "system/collective/algorithm.h"
+
+namespace astra {
+
+// The time of a collective that is not simulated message by message.
+struct MeasuredTime {
+    Duration alpha;
+    Bandwidth beta;  // alpha + bytes / beta
+    std::vector<std::pair<Bytes, Duration>> points;  // if not empty: interpolated instead
+
+    // Between two points on a straight line, beyond them on the line of the nearest two, never below 0.
+    Duration at(Bytes size) const;
+};
+
+struct SystemConfig {
+    enum class Scheduling : std::uint8_t { Lifo, Fifo, Priority };
+    enum class AllReduceShape : std::uint8_t { Baseline, LocalBandwidthAware };
+    struct Algorithms {
+        std::vector<std::string> names;  // one a dimension, or one for all
+        std::string where;               // for messages
+    };
+
+    Duration endpoint_delay;  // already scaled
+    std::uint32_t chunks = 1;
+    std::uint32_t active_chunks = 1;  // a dimension of a rank
+    std::uint32_t queues = 1;         // a dimension
+    Scheduling scheduling = Scheduling::Fifo;
+    AllReduceShape all_reduce_shape = AllReduceShape::LocalBandwidthAware;
+    std::array<Algorithms, kCollectiveKinds> algorithms;
+    std::array<std::optional<MeasuredTime>, kCollectiveKinds> measured;
+    bool rendezvous = false;
+    // How long a chunk may wait behind a younger one whose peers have not come, before it passes it.
+    Duration patience;
+
+    bool roofline = false;
+    bool replay_only = false;
+    double peak_operations_per_s = 0;
+    Bandwidth local_memory_bandwidth;  // 0 = reductions are free
+    std::uint32_t cpu_streams = 1;
+    std::uint32_t compute_streams = 1;
+    std::uint32_t communication_streams = 1;
+    double compute_noise = 0;  // relative standard deviation
+    std::uint64_t noise_seed = 1;
+
+    // Throws ConfigError. `dimensions` of the network, by which lists of algorithms are checked.
+    static SystemConfig from_config(const ConfigView& system, std::uint32_t dimensions);
+};
+
+}  // namespace astra

@@ -1,0 +1,110 @@
+// Fabrics and backends for tests, built without a configuration file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "astra/config/config_view.h"
+#include "network/backend/backend.h"
+
+namespace astra {
+
+inline constexpr Bytes kMiB{1U << 20};
+
+// "GiB/s" as bits a second.
+constexpr Bandwidth gib_a_second(std::uint64_t gib) {
+    return {gib * (std::uint64_t{8} << 30)};
+}
+
+struct Shape {
+    std::string kind;
+    std::uint32_t ports;
+    Bandwidth bandwidth;
+    std::uint64_t latency_ps;
+};
+
+inline Topology build(const std::vector<Shape>& shapes) {
+    const ConfigTree no_keys = ConfigTree::empty_map("test");
+    std::vector<Topology::DimensionSpec> dimensions;
+    for (const Shape& shape : shapes) {
+        for (const DimensionInfo* kind : dimension_kinds()) {
+            if (kind->name == shape.kind) {
+                Topology::DimensionSpec spec;
+                spec.kind = shape.kind;
+                spec.ports = shape.ports;
+                spec.bandwidth = shape.bandwidth;
+                spec.latency = {shape.latency_ps};
+                spec.wiring = kind->build(shape.ports, no_keys.root());
+                dimensions.push_back(std::move(spec));
+            }
+        }
+    }
+    if (dimensions.size() != shapes.size()) {
+        throw std::invalid_argument("no such topology");
+    }
+    return Topology(std::move(dimensions));
+}
+
+struct Injection {
+    Message message;
+    std::uint64_t at_ps = 0;
+};
+
+inline Injection inject(std::uint32_t source,
+                        std::uint32_t destination,
+                        Bytes size,
+                        std::uint64_t at_ps = 0) {
+    return {{RankId{source}, RankId{destination}, size}, at_ps};
+}
+
+// A backend on a fabric of its own, and when each message arrived.
+class TestNetwork {
+  public:
+    static constexpr std::uint64_t kNever = kMaxPs;
+
+    TestNetwork(const BackendInfo& info, const std::vector<Shape>& shapes)
+        : topology_(build(shapes)), backend_(info.build(queue_, topology_)) {}
+
+    // The number of the message.
+    std::size_t send(const Injection& injection) {
+        arrivals_.push_back(kNever);
+        backend_->send(injection.message,
+                       {injection.at_ps},
+                       Callback::to<&TestNetwork::arrive>(*this, arrivals_.size() - 1));
+        return arrivals_.size() - 1;
+    }
+    std::vector<std::uint64_t> run(const std::vector<Injection>& injections) {
+        for (const Injection& injection : injections) {
+            send(injection);
+        }
+        queue_.run();
+        return arrivals_;
+    }
+
+    EventQueue& queue() { return queue_; }
+    const Topology& topology() const { return topology_; }
+    const NetworkBackend& backend() const { return *backend_; }
+    const std::vector<std::uint64_t>& arrivals() const { return arrivals_; }
+    const std::vector<std::size_t>& order() const { return order_; }
+
+  private:
+    void arrive(std::uint64_t message) {
+        EXPECT_EQ(arrivals_[message], kNever) << "message " << message << " arrived twice";
+        arrivals_[message] = queue_.now().ps;
+        order_.push_back(message);
+    }
+
+    EventQueue queue_;
+    Topology topology_;
+    std::unique_ptr<NetworkBackend> backend_;
+    std::vector<std::uint64_t> arrivals_;
+    std::vector<std::size_t> order_;
+};
+
+}  // namespace astra

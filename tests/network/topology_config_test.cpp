@@ -1,0 +1,107 @@
+// Topologies read from configuration, and what is refused.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "astra/config/config_view.h"
+#include "astra/core/error.h"
+#include "network/topology/topology.h"
+
+namespace astra {
+namespace {
+
+Topology read(const std::string& text) {
+    const ConfigTree tree = ConfigTree::parse_text(text, "network.yaml");
+    return Topology::from_config(tree.root());
+}
+
+// The message of the error, or "" if there is none.
+std::string error_of(const std::string& text) {
+    try {
+        read(text);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+void expect_error(const std::string& text, const std::vector<std::string>& parts) {
+    const std::string error = error_of(text);
+    EXPECT_NE(error, "") << text;
+    for (const std::string& part : parts) {
+        EXPECT_NE(error.find(part), std::string::npos) << "'" << part << "' in: " << error;
+    }
+}
+
+TEST(TopologyConfigTest, ReadsDimensions) {
+    const Topology topology = read(
+        "dimensions:\n"
+        "  - {topology: ring, ranks: 4, bandwidth: 100GB/s, latency: 100ns}\n"
+        "  - {topology: switch, ranks: 3, bandwidth: 200Gbps, latency: 1us}\n"
+        "  - {topology: fully_connected, ranks: 2, bandwidth: 1GiB/s}\n");
+    ASSERT_EQ(topology.dimensions(), 3U);
+    EXPECT_EQ(topology.ranks(), 24U);
+    EXPECT_EQ(topology.kind(0), "ring");
+    EXPECT_EQ(topology.bandwidth(0).bits_per_s, 800'000'000'000U);
+    EXPECT_EQ(topology.latency(0).ps, 100'000U);
+    EXPECT_EQ(topology.kind(1), "switch");
+    EXPECT_EQ(topology.bandwidth(1).bits_per_s, 200'000'000'000U);
+    EXPECT_EQ(topology.latency(1).ps, 1'000'000U);
+    EXPECT_EQ(topology.kind(2), "fully_connected");
+    EXPECT_EQ(topology.bandwidth(2).bits_per_s, std::uint64_t{8} << 30);
+    EXPECT_EQ(topology.latency(2).ps, 0U);
+    EXPECT_FALSE(topology.describe().empty());
+}
+
+TEST(TopologyConfigTest, AnUnknownTopologyNamesTheNearest) {
+    expect_error("dimensions:\n  - {topology: rings, ranks: 4, bandwidth: 1GB/s}\n",
+                 {"network.yaml:2", "topology", "rings", "'ring'"});
+    expect_error("dimensions: [{topology: swich, ranks: 4, bandwidth: 1GB/s}]",
+                 {"swich", "'switch'"});
+    expect_error("dimensions: [{topology: moebius, ranks: 4, bandwidth: 1GB/s}]",
+                 {"moebius", "ring", "switch", "fully_connected"});
+}
+
+TEST(TopologyConfigTest, MissingKeysAreNamed) {
+    expect_error("{}", {"dimensions"});
+    expect_error("dimensions: [{topology: ring, bandwidth: 1GB/s}]", {"ranks"});
+    expect_error("dimensions: [{topology: ring, ranks: 4}]", {"bandwidth"});
+    expect_error("dimensions: [{ranks: 4, bandwidth: 1GB/s}]", {"topology"});
+    expect_error("dimensions: []", {"at least one dimension"});
+}
+
+TEST(TopologyConfigTest, NumbersOutOfRangeAreRefused) {
+    expect_error("dimensions: [{topology: ring, ranks: 0, bandwidth: 1GB/s}]", {"ranks"});
+    expect_error("dimensions: [{topology: ring, ranks: -4, bandwidth: 1GB/s}]", {"ranks"});
+    expect_error("dimensions: [{topology: ring, ranks: 4, bandwidth: 0}]", {"bandwidth"});
+    expect_error("dimensions: [{topology: ring, ranks: 4, bandwidth: 0GB/s}]", {"above 0"});
+    expect_error("dimensions: [{topology: ring, ranks: 4, bandwidth: 100}]", {"bandwidth"});
+}
+
+// 2^24 ranks and 2^27 links are the most: 2^12 · (2^12 + 1) ranks; 16384 · 16383 = 2^28 - 2^14
+// links.
+TEST(TopologyConfigTest, TooLargeFabricsAreRefused) {
+    expect_error("dimensions: [{topology: ring, ranks: 16777217, bandwidth: 1GB/s}]", {"ranks"});
+    expect_error(
+        "dimensions:\n"
+        "  - {topology: ring, ranks: 4096, bandwidth: 1GB/s}\n"
+        "  - {topology: ring, ranks: 4097, bandwidth: 1GB/s}\n",
+        {"network.yaml:3", "16777216"});
+    expect_error("dimensions: [{topology: fully_connected, ranks: 16384, bandwidth: 1GB/s}]",
+                 {"268419072 links", "134217728"});
+}
+
+TEST(TopologyConfigTest, TheLargestFabricIsBuilt) {
+    const Topology topology =
+        read("dimensions: [{topology: switch, ranks: 16777216, bandwidth: 1GB/s}]");
+    EXPECT_EQ(topology.ranks(), 1U << 24);
+    EXPECT_EQ(topology.links(), 1U << 25);
+    const std::uint32_t last = topology.ranks() - 1;
+    EXPECT_EQ(topology.end_of(topology.next_hop(last, 0)), topology.ranks());
+    EXPECT_EQ(topology.end_of(topology.next_hop(topology.ranks(), last)), last);
+}
+
+}  // namespace
+}  // namespace astra

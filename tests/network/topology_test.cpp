@@ -1,0 +1,347 @@
+#include "network/topology/topology.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/breadth_first_search.hpp>
+#include <gtest/gtest.h>
+
+#include "astra/config/config_view.h"
+
+namespace astra {
+namespace {
+
+struct Shape {
+    const DimensionInfo* kind = nullptr;
+    std::uint32_t ports = 1;
+};
+
+std::vector<Shape> shapes(const std::vector<std::uint32_t>& ports) {
+    std::vector<Shape> all;
+    for (const DimensionInfo* kind : dimension_kinds()) {
+        for (const std::uint32_t n : ports) {
+            all.push_back({kind, n});
+        }
+    }
+    return all;
+}
+
+Topology build(const std::vector<Shape>& shapes) {
+    const ConfigTree no_keys = ConfigTree::empty_map("test");
+    std::vector<Topology::DimensionSpec> dimensions;
+    for (const Shape& shape : shapes) {
+        Topology::DimensionSpec spec;
+        spec.kind = shape.kind->name;
+        spec.ports = shape.ports;
+        spec.bandwidth = {1};
+        spec.wiring = shape.kind->build(shape.ports, no_keys.root());
+        dimensions.push_back(std::move(spec));
+    }
+    return Topology(std::move(dimensions));
+}
+
+const DimensionInfo* kind_named(std::string_view name) {
+    for (const DimensionInfo* kind : dimension_kinds()) {
+        if (kind->name == name) {
+            return kind;
+        }
+    }
+    throw std::invalid_argument(std::string(name));
+}
+
+std::string name_of(const std::vector<Shape>& shapes) {
+    std::string text;
+    for (const Shape& shape : shapes) {
+        text += (text.empty() ? "" : " x ") + std::string(shape.kind->name) + " " +
+                std::to_string(shape.ports);
+    }
+    return text;
+}
+
+// Links on the shortest way between every two ranks: [source][destination].
+using Distances = std::vector<std::vector<std::uint32_t>>;
+
+Distances shortest_ways(const Topology& topology) {
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(topology.ranks());
+    for (std::uint32_t link = 0; link < topology.links(); ++link) {
+        const LinkEnds ends = topology.link_ends(link);
+        boost::add_edge(ends.from, ends.to, graph);
+    }
+    Distances distances;
+    for (std::uint32_t source = 0; source < topology.ranks(); ++source) {
+        std::vector<std::uint32_t> from_here(boost::num_vertices(graph), 0);
+        boost::breadth_first_search(graph,
+                                    source,
+                                    boost::visitor(boost::make_bfs_visitor(boost::record_distances(
+                                        from_here.data(), boost::on_tree_edge()))));
+        from_here.resize(topology.ranks());
+        distances.push_back(std::move(from_here));
+    }
+    return distances;
+}
+
+struct Walk {
+    std::string fault;
+    std::vector<std::uint32_t> links_in;    // a dimension
+    std::vector<std::uint32_t> dimensions;  // in the order of travel, repetitions left out
+};
+
+// Follows next_hop from rank to rank, link by link.
+Walk walk(const Topology& topology, std::uint32_t source, std::uint32_t destination) {
+    Walk result;
+    result.links_in.resize(topology.dimensions());
+    std::vector<std::uint32_t> visited = {source};
+    std::uint32_t node = source;
+    while (node != destination) {
+        const Hop hop = topology.next_hop(node, destination);
+        if (hop.count == 0 || hop.dimension >= topology.dimensions()) {
+            result.fault = "an empty hop from node " + std::to_string(node);
+            return result;
+        }
+        if (result.dimensions.empty() || result.dimensions.back() != hop.dimension) {
+            result.dimensions.push_back(hop.dimension);
+        }
+        for (std::uint32_t step = 0; step < hop.count; ++step) {
+            const std::uint32_t link = topology.link_of(hop, step);
+            if (link >= topology.links() || topology.dimension_of(link) != hop.dimension) {
+                result.fault = "link " + std::to_string(link) + " is none of its dimension";
+                return result;
+            }
+            const LinkEnds ends = topology.link_ends(link);
+            if (ends.from != node) {
+                result.fault = "link " + std::to_string(link) + " begins elsewhere";
+                return result;
+            }
+            node = ends.to;
+            if (std::find(visited.begin(), visited.end(), node) != visited.end()) {
+                result.fault = "node " + std::to_string(node) + " is passed twice";
+                return result;
+            }
+            visited.push_back(node);
+            ++result.links_in[hop.dimension];
+        }
+        if (topology.end_of(hop) != node) {
+            result.fault = "end_of is not where the links of the hop lead";
+            return result;
+        }
+    }
+    return result;
+}
+
+// Every pair of ranks: routed without a loop, in the order of the dimensions, on as few links in
+// each dimension as the shortest way in that dimension alone has.
+void expect_routes(const Topology& topology, const std::vector<const Distances*>& alone) {
+    for (std::uint32_t source = 0; source < topology.ranks(); ++source) {
+        for (std::uint32_t destination = 0; destination < topology.ranks(); ++destination) {
+            if (source == destination) {
+                continue;
+            }
+            const Walk way = walk(topology, source, destination);
+            ASSERT_EQ(way.fault, "") << "from " << source << " to " << destination;
+            std::vector<std::uint32_t> differing;
+            for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
+                const std::uint32_t from = topology.coordinate(source, k);
+                const std::uint32_t to = topology.coordinate(destination, k);
+                if (from != to) {
+                    differing.push_back(k);
+                }
+                ASSERT_EQ(way.links_in[k], (*alone[k])[from][to])
+                    << "from " << source << " to " << destination << ", dimension " << k;
+            }
+            ASSERT_EQ(way.dimensions, differing) << "from " << source << " to " << destination;
+        }
+    }
+}
+
+// No two links join the same nodes; a link of dimension k changes that coordinate only; link
+// numbers grow with their dimension.
+void expect_links(const Topology& topology) {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    std::uint32_t previous = 0;
+    for (std::uint32_t link = 0; link < topology.links(); ++link) {
+        const LinkEnds ends = topology.link_ends(link);
+        ASSERT_NE(ends.from, ends.to) << "link " << link;
+        ASSERT_TRUE(seen.insert({ends.from, ends.to}).second) << "link " << link;
+        const std::uint32_t k = topology.dimension_of(link);
+        ASSERT_GE(k, previous);
+        previous = k;
+        if (ends.from >= topology.ranks() || ends.to >= topology.ranks()) {
+            continue;
+        }
+        for (std::uint32_t other = 0; other < topology.dimensions(); ++other) {
+            const bool same =
+                topology.coordinate(ends.from, other) == topology.coordinate(ends.to, other);
+            ASSERT_EQ(same, other != k) << "link " << link;
+        }
+    }
+}
+
+// Coordinates are the digits of the rank, dimension 0 lowest.
+void expect_coordinates(const Topology& topology) {
+    std::uint32_t stride = 1;
+    for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
+        ASSERT_EQ(topology.stride(k), stride);
+        stride *= topology.ports(k);
+    }
+    ASSERT_EQ(topology.ranks(), stride);
+    for (std::uint32_t rank = 0; rank < topology.ranks(); ++rank) {
+        std::uint32_t sum = 0;
+        for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
+            ASSERT_LT(topology.coordinate(rank, k), topology.ports(k));
+            sum += topology.coordinate(rank, k) * topology.stride(k);
+        }
+        ASSERT_EQ(sum, rank);
+    }
+}
+
+void expect_sound(const std::vector<Shape>& shapes, const std::vector<const Distances*>& alone) {
+    SCOPED_TRACE(name_of(shapes));
+    const Topology topology = build(shapes);
+    expect_coordinates(topology);
+    expect_links(topology);
+    expect_routes(topology, alone);
+}
+
+std::vector<Distances> distances_of(const std::vector<Shape>& shapes) {
+    std::vector<Distances> all;
+    for (const Shape& shape : shapes) {
+        all.push_back(shortest_ways(build({shape})));
+    }
+    return all;
+}
+
+TEST(TopologyPropertyTest, OneDimensionIsRoutedOnShortestWays) {
+    const std::vector<Shape> one = shapes({1, 2, 3, 4, 5, 8, 16});
+    const std::vector<Distances> alone = distances_of(one);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        expect_sound({one[i]}, {&alone[i]});
+        ASSERT_FALSE(HasFatalFailure());
+    }
+}
+
+TEST(TopologyPropertyTest, ProductsOfTwoAreRoutedInDimensionOrder) {
+    const std::vector<Shape> one = shapes({1, 2, 3, 4, 5, 8, 16});
+    const std::vector<Distances> alone = distances_of(one);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        for (std::size_t j = 0; j < one.size(); ++j) {
+            expect_sound({one[i], one[j]}, {&alone[i], &alone[j]});
+            ASSERT_FALSE(HasFatalFailure());
+        }
+    }
+}
+
+TEST(TopologyPropertyTest, ProductsOfThreeAreRoutedInDimensionOrder) {
+    const std::vector<Shape> one = shapes({1, 2, 3, 5});
+    const std::vector<Distances> alone = distances_of(one);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        for (std::size_t j = 0; j < one.size(); ++j) {
+            for (std::size_t k = 0; k < one.size(); ++k) {
+                expect_sound({one[i], one[j], one[k]}, {&alone[i], &alone[j], &alone[k]});
+                ASSERT_FALSE(HasFatalFailure());
+            }
+        }
+    }
+}
+
+// The product of graphs has no short cuts: the dimensions' shortest ways add up to the shortest
+// one.
+TEST(TopologyPropertyTest, WaysThroughProductsAreShortestToo) {
+    for (const DimensionInfo* a : dimension_kinds()) {
+        for (const DimensionInfo* b : dimension_kinds()) {
+            const Topology topology = build({{a, 5}, {b, 4}});
+            const Distances shortest = shortest_ways(topology);
+            for (std::uint32_t source = 0; source < topology.ranks(); ++source) {
+                for (std::uint32_t destination = 0; destination < topology.ranks(); ++destination) {
+                    const Walk way = walk(topology, source, destination);
+                    ASSERT_EQ(way.links_in[0] + way.links_in[1], shortest[source][destination]);
+                }
+            }
+        }
+    }
+}
+
+std::set<std::pair<std::uint32_t, std::uint32_t>> ends_of_links(const Topology& topology) {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> all;
+    for (std::uint32_t link = 0; link < topology.links(); ++link) {
+        all.insert({topology.link_ends(link).from, topology.link_ends(link).to});
+    }
+    return all;
+}
+
+TEST(RingTest, LinksOfSmallRings) {
+    using Ends = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+    const DimensionInfo* ring = kind_named("ring");
+    EXPECT_EQ(build({{ring, 1}}).links(), 0U);
+    EXPECT_EQ(build({{ring, 2}}).links(), 2U);
+    EXPECT_EQ(ends_of_links(build({{ring, 2}})), (Ends{{0, 1}, {1, 0}}));
+    EXPECT_EQ(build({{ring, 3}}).links(), 6U);
+    EXPECT_EQ(ends_of_links(build({{ring, 3}})),
+              (Ends{{0, 1}, {1, 2}, {2, 0}, {0, 2}, {2, 1}, {1, 0}}));
+}
+
+TEST(RingTest, ATieGoesClockwise) {
+    const Topology topology = build({{kind_named("ring"), 8}});
+    for (std::uint32_t source = 0; source < 8; ++source) {
+        const Hop across = topology.next_hop(source, (source + 4) % 8);
+        EXPECT_EQ(across.count, 4U);
+        EXPECT_EQ(topology.link_ends(topology.link_of(across, 0)).to, (source + 1) % 8);
+        const Hop back = topology.next_hop(source, (source + 5) % 8);
+        EXPECT_EQ(back.count, 3U);
+        EXPECT_EQ(topology.link_ends(topology.link_of(back, 0)).to, (source + 7) % 8);
+    }
+}
+
+TEST(SwitchTest, TwoLinksAPortAndOneSwitchARow) {
+    const Topology topology = build({{kind_named("switch"), 4}, {kind_named("switch"), 3}});
+    // Dimension 0: 3 rows of 2·4 links; dimension 1: 4 rows of 2·3.
+    EXPECT_EQ(topology.links(), 48U);
+    const Hop up = topology.next_hop(0, 3);
+    EXPECT_EQ(topology.end_of(up), 12U);
+    EXPECT_EQ(topology.end_of(topology.next_hop(12, 3)), 3U);
+}
+
+TEST(FullyConnectedTest, ALinkForEveryOrderedPair) {
+    const Topology topology = build({{kind_named("fully_connected"), 5}});
+    EXPECT_EQ(topology.links(), 20U);
+    EXPECT_EQ(ends_of_links(topology).size(), 20U);
+}
+
+TEST(TopologyTest, NamesRanksAndSwitches) {
+    // Ranks 0 … 11, then the 3 switches of dimension 0, then the 4 of dimension 2: dimension 1 has
+    // none.
+    const Topology topology =
+        build({{kind_named("switch"), 4}, {kind_named("ring"), 1}, {kind_named("switch"), 3}});
+    EXPECT_EQ(topology.node_name(0), "0");
+    EXPECT_EQ(topology.node_name(11), "11");
+    EXPECT_EQ(topology.node_name(12), "switch0.0");
+    EXPECT_EQ(topology.node_name(14), "switch0.2");
+    EXPECT_EQ(topology.node_name(15), "switch2.0");
+    EXPECT_EQ(topology.node_name(18), "switch2.3");
+    // Row 2 of dimension 2 is ranks 2, 6 and 10.
+    EXPECT_EQ(topology.node_name(topology.end_of(topology.next_hop(6, 10))), "switch2.2");
+}
+
+TEST(TopologyTest, RowsHaveLinksOfTheirOwn) {
+    const Topology topology = build({{kind_named("ring"), 4}, {kind_named("ring"), 4}});
+    std::set<std::uint32_t> links;
+    for (std::uint32_t rank = 0; rank < 16; ++rank) {
+        const std::uint32_t right = rank / 4 * 4 + (rank + 1) % 4;
+        const std::uint32_t above = (rank + 4) % 16;
+        for (const std::uint32_t neighbour : {right, above}) {
+            const Hop hop = topology.next_hop(rank, neighbour);
+            EXPECT_EQ(hop.count, 1U);
+            EXPECT_TRUE(links.insert(topology.link_of(hop, 0)).second) << rank;
+        }
+    }
+    EXPECT_EQ(links.size(), 32U);
+}
+
+}  // namespace
+}  // namespace astra

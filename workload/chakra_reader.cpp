@@ -1,0 +1,300 @@
+#include "workload/chakra_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include <chakra.pb.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include "astra/core/error.h"
+#include "workload/messages.h"
+
+namespace astra {
+namespace {
+
+using ChakraProtoMsg::AttributeProto;
+using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedInputStream;
+
+constexpr std::uint64_t kMostRecord = std::uint64_t{64} << 20U;
+constexpr std::size_t kMostVarint = 10;
+constexpr int kLastNodeField = 10;
+constexpr std::array<std::string_view, 6> kKnownVersions = {"",
+                                                            "0.0.4",
+                                                            "1.0.2-chakra.0.0.4",
+                                                            "1.1.0-chakra.0.0.4",
+                                                            "1.0.2-chakra.1.0.0",
+                                                            "symbolic_tensor_network"};
+
+template <typename List>
+AttributeValue flags_of(const List& list, const char* type_name) {
+    AttributeValue value;
+    value.type = AttributeType::Flags;
+    value.type_name = type_name;
+    for (const auto element : list.values()) {
+        if (element != 0 && element != 1) {
+            return AttributeValue::of_other(type_name);
+        }
+        value.flags.push_back(element != 0);
+    }
+    return value;
+}
+
+AttributeValue list_of(const AttributeProto& attribute) {
+    switch (attribute.value_case()) {
+        case AttributeProto::kInt32List:
+            return flags_of(attribute.int32_list(), "int32_list");
+        case AttributeProto::kInt64List:
+            return flags_of(attribute.int64_list(), "int64_list");
+        case AttributeProto::kUint32List:
+            return flags_of(attribute.uint32_list(), "uint32_list");
+        case AttributeProto::kUint64List:
+            return flags_of(attribute.uint64_list(), "uint64_list");
+        case AttributeProto::kSint32List:
+            return flags_of(attribute.sint32_list(), "sint32_list");
+        case AttributeProto::kSint64List:
+            return flags_of(attribute.sint64_list(), "sint64_list");
+        case AttributeProto::kFixed32List:
+            return flags_of(attribute.fixed32_list(), "fixed32_list");
+        case AttributeProto::kFixed64List:
+            return flags_of(attribute.fixed64_list(), "fixed64_list");
+        case AttributeProto::kSfixed32List:
+            return flags_of(attribute.sfixed32_list(), "sfixed32_list");
+        case AttributeProto::kSfixed64List:
+            return flags_of(attribute.sfixed64_list(), "sfixed64_list");
+        case AttributeProto::kBoolList:
+            return flags_of(attribute.bool_list(), "bool_list");
+        case AttributeProto::kDoubleList:
+            return AttributeValue::of_other("double_list");
+        case AttributeProto::kFloatList:
+            return AttributeValue::of_other("float_list");
+        case AttributeProto::kStringList:
+            return AttributeValue::of_other("string_list");
+        case AttributeProto::kBytesList:
+            return AttributeValue::of_other("bytes_list");
+        default:
+            return {};
+    }
+}
+
+AttributeValue value_of(const AttributeProto& attribute) {
+    switch (attribute.value_case()) {
+        case AttributeProto::kDoubleVal:
+            return AttributeValue::of_number(attribute.double_val(), "double");
+        case AttributeProto::kFloatVal:
+            return AttributeValue::of_number(static_cast<double>(attribute.float_val()), "float");
+        case AttributeProto::kInt32Val:
+            return AttributeValue::of_signed(attribute.int32_val(), "int32");
+        case AttributeProto::kInt64Val:
+            return AttributeValue::of_signed(attribute.int64_val(), "int64");
+        case AttributeProto::kUint32Val:
+            return AttributeValue::of_unsigned(attribute.uint32_val(), "uint32");
+        case AttributeProto::kUint64Val:
+            return AttributeValue::of_unsigned(attribute.uint64_val(), "uint64");
+        case AttributeProto::kSint32Val:
+            return AttributeValue::of_signed(attribute.sint32_val(), "sint32");
+        case AttributeProto::kSint64Val:
+            return AttributeValue::of_signed(attribute.sint64_val(), "sint64");
+        case AttributeProto::kFixed32Val:
+            return AttributeValue::of_unsigned(attribute.fixed32_val(), "fixed32");
+        case AttributeProto::kFixed64Val:
+            return AttributeValue::of_unsigned(attribute.fixed64_val(), "fixed64");
+        case AttributeProto::kSfixed32Val:
+            return AttributeValue::of_signed(attribute.sfixed32_val(), "sfixed32");
+        case AttributeProto::kSfixed64Val:
+            return AttributeValue::of_signed(attribute.sfixed64_val(), "sfixed64");
+        case AttributeProto::kBoolVal:
+            return AttributeValue::of_boolean(attribute.bool_val(), "bool");
+        case AttributeProto::kStringVal:
+            return AttributeValue::of_text(attribute.string_val(), "string");
+        case AttributeProto::kBytesVal:
+            return AttributeValue::of_text(attribute.bytes_val(), "bytes");
+        default:
+            return list_of(attribute);
+    }
+}
+
+// Whether a first record is a Node: it has field 1 as a number or a field above 2.
+bool looks_like_node(std::string_view record) {
+    CodedInputStream input(reinterpret_cast<const std::uint8_t*>(record.data()),
+                           static_cast<int>(record.size()));
+    while (const std::uint32_t tag = input.ReadTag()) {
+        const int field = WireFormatLite::GetTagFieldNumber(tag);
+        const auto type = WireFormatLite::GetTagWireType(tag);
+        if (field > 2 || (field == 1 && type == WireFormatLite::WIRETYPE_VARINT)) {
+            return true;
+        }
+        if (!WireFormatLite::SkipField(&input, tag)) {
+            break;
+        }
+    }
+    return false;
+}
+
+// Bit k: field k of a Node may be a number, or a text or packed list.
+constexpr std::uint32_t kNumbers = 1U << 1U | 1U << 3U | 1U << 4U | 1U << 5U | 1U << 6U | 1U << 7U;
+constexpr std::uint32_t kTexts = 1U << 2U | 1U << 4U | 1U << 5U | 1U << 8U | 1U << 9U | 1U << 10U;
+
+bool is_node_field(int field, WireFormatLite::WireType type) {
+    if (field > kLastNodeField) {
+        return false;
+    }
+    const std::uint32_t bit = 1U << static_cast<std::uint32_t>(field);
+    return (type == WireFormatLite::WIRETYPE_VARINT && (kNumbers & bit) != 0) ||
+           (type == WireFormatLite::WIRETYPE_LENGTH_DELIMITED && (kTexts & bit) != 0);
+}
+
+// Whether a node has fields that the schema does not know, or with other types.
+bool has_foreign_fields(std::string_view record) {
+    CodedInputStream input(reinterpret_cast<const std::uint8_t*>(record.data()),
+                           static_cast<int>(record.size()));
+    while (const std::uint32_t tag = input.ReadTag()) {
+        if (!is_node_field(WireFormatLite::GetTagFieldNumber(tag),
+                           WireFormatLite::GetTagWireType(tag))) {
+            return true;
+        }
+        if (!WireFormatLite::SkipField(&input, tag)) {
+            break;
+        }
+    }
+    return false;
+}
+
+class Reader {
+  public:
+    Reader(ByteSource& source, NodeAssembler& nodes) : source_(source), nodes_(nodes) {}
+
+    void run() {
+        while (next_record()) {
+            if (number_ == 1 && !looks_like_node(record())) {
+                read_metadata();
+            } else {
+                read_node();
+            }
+            source_.consume(size_);
+        }
+        if (number_ == 0) {
+            throw TraceError(source_.file() + ": the file is empty");
+        }
+    }
+
+  private:
+    std::string_view record() const { return source_.window().substr(0, size_); }
+
+    [[noreturn]] void fail(const std::string& what) const {
+        throw TraceError(source_.file() + ": record " + std::to_string(number_) + " at byte " +
+                         std::to_string(start_) + ": " + what);
+    }
+
+    // Makes the next record the front of the window; false at the end of the file.
+    bool next_record() {
+        if (!source_.ensure(1)) {
+            return false;
+        }
+        ++number_;
+        start_ = source_.offset();
+        source_.ensure(kMostVarint);
+        const std::string_view head = source_.window();
+        std::uint64_t size = 0;
+        std::size_t i = 0;
+        bool more = true;
+        for (; more && i < head.size() && i < kMostVarint; ++i) {
+            const auto byte = static_cast<std::uint8_t>(head[i]);
+            size |= static_cast<std::uint64_t>(byte & 0x7fU) << (7 * i);
+            more = (byte & 0x80U) != 0;
+        }
+        if (more) {
+            fail(i < kMostVarint ? "the file ends within the record's length"
+                                 : "no record's length; not a Chakra trace or a damaged one");
+        }
+        if (size > kMostRecord) {
+            fail("claims " + std::to_string(size) +
+                 " bytes, at most 64 MiB are allowed; not a Chakra trace or a damaged one");
+        }
+        source_.consume(i);
+        size_ = static_cast<std::size_t>(size);
+        if (!source_.ensure(size_)) {
+            fail("claims " + std::to_string(size) + " bytes, but the file ends after " +
+                 std::to_string(source_.window().size()));
+        }
+        return true;
+    }
+
+    void read_metadata() {
+        ChakraProtoMsg::GlobalMetadata metadata;
+        if (!metadata.ParseFromArray(record().data(), static_cast<int>(size_))) {
+            fail(
+                "is neither Chakra's GlobalMetadata nor a Node; not a Chakra trace or a damaged "
+                "one");
+        }
+        check_schema_version(metadata.version(), nodes_);
+        for (const AttributeProto& attribute : metadata.attr()) {
+            if (attribute.name() == "schema" &&
+                attribute.value_case() == AttributeProto::kStringVal) {
+                check_schema_version(attribute.string_val(), nodes_);
+            }
+        }
+    }
+
+    void read_node() {
+        // Later schemas may add fields, but they write GlobalMetadata.
+        if (number_ == 1 && has_foreign_fields(record())) {
+            fail(
+                "is not a node of Chakra's schema 0.0.4; traces of schema 0.0.1 (2023, without "
+                "GlobalMetadata) are not supported");
+        }
+        if (!message_.ParseFromArray(record().data(), static_cast<int>(size_))) {
+            fail("is not a Chakra node; a damaged file");
+        }
+        nodes_.begin();
+        TraceNode& node = nodes_.node();
+        node.id = message_.id();
+        node.name = message_.name();
+        node.parents.assign(message_.data_deps().begin(), message_.data_deps().end());
+        node.parents.insert(
+            node.parents.end(), message_.ctrl_deps().begin(), message_.ctrl_deps().end());
+        nodes_.set_type(static_cast<std::uint32_t>(message_.type()));
+        for (const AttributeProto& attribute : message_.attr()) {
+            if (NodeAssembler::is_known(attribute.name())) {
+                nodes_.set(attribute.name(), value_of(attribute));
+            }
+        }
+        if (message_.duration_micros() != 0) {
+            nodes_.set("duration_micros",
+                       AttributeValue::of_unsigned(message_.duration_micros(), "uint64"));
+        }
+        if (message_.type() == ChakraProtoMsg::METADATA_NODE) {
+            nodes_.set_input_values(message_.inputs().values());
+        }
+        nodes_.finish();
+    }
+
+    ByteSource& source_;
+    NodeAssembler& nodes_;
+    ChakraProtoMsg::Node message_;
+    std::uint64_t number_ = 0;
+    std::uint64_t start_ = 0;
+    std::size_t size_ = 0;
+};
+
+}  // namespace
+
+void check_schema_version(std::string_view version, NodeAssembler& nodes) {
+    const std::string& file = nodes.context().file;
+    if (version == "0.0.1") {
+        throw TraceError(file + ": Chakra's schema 0.0.1 (2023) is not supported; 0.0.4 is");
+    }
+    if (std::find(kKnownVersions.begin(), kKnownVersions.end(), version) == kKnownVersions.end()) {
+        nodes.warnings().add(file + ": schema version '" + printable(version) +
+                             "' is unknown; read as 0.0.4");
+    }
+}
+
+void read_chakra(ByteSource& source, NodeAssembler& nodes) {
+    Reader(source, nodes).run();
+}
+
+}  // namespace astra

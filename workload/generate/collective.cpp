@@ -1,0 +1,48 @@
+#include "workload/generate/chain.h"
+
+namespace astra {
+namespace {
+
+constexpr std::uint64_t kMostCount = 100'000'000;
+
+std::vector<std::string> kinds() {
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < kCollectiveKinds; ++i) {
+        names.emplace_back(name_of(static_cast<CollectiveKind>(i)));
+    }
+    return names;
+}
+
+void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
+    const auto kind = static_cast<CollectiveKind>(parameters.choice("kind", kinds()));
+    const Bytes bytes = parameters.bytes("bytes");
+    const std::uint64_t count = parameters.integer("count", 1, kMostCount);
+    const std::uint64_t step = parameters.integer("priority_step", 0, kMostCount);
+    const bool chained = parameters.flag("chained");
+    NodeChain chain(sink);
+    NodeChain::Parents parents;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t id =
+            chain.collective(name_of(kind), parents, kind, bytes, "", i * step);
+        if (chained) {
+            parents = {id};
+        }
+    }
+}
+
+}  // namespace
+
+Generator collective_generator() {
+    return {"collective",
+            "Collectives over all ranks, one after the other or all at once.",
+            {{"kind", "what each does: all_reduce, all_gather, ...", "all_reduce"},
+             {"bytes", "comm_size of each", "1MiB"},
+             {"count", "how many", "1"},
+             {"chained", "whether each waits for the one before", "true"},
+             {"priority_step", "comm_priority grows by it from one to the next", "0"}},
+            true,
+            emit,
+            no_groups};
+}
+
+}  // namespace astra

@@ -1,0 +1,38 @@
+#include "workload/generate/chain.h"
+
+namespace astra {
+namespace {
+
+constexpr std::uint64_t kMostCount = 1'000'000;
+
+void emit(const GeneratorParameters& parameters, std::uint32_t rank, NodeSink& sink) {
+    const std::uint32_t ranks = parameters.ranks();
+    const auto offset =
+        static_cast<std::uint32_t>(parameters.integer("offset", 0, 0xffffffffU) % ranks);
+    const Bytes bytes = parameters.bytes("bytes");
+    const auto count = static_cast<std::uint32_t>(parameters.integer("count", 1, kMostCount));
+    const auto to = static_cast<std::uint32_t>((std::uint64_t{rank} + offset) % ranks);
+    const auto from = static_cast<std::uint32_t>((std::uint64_t{rank} + ranks - offset) % ranks);
+    NodeChain chain(sink);
+    NodeChain::Parents parents;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint64_t sent = chain.send("send", parents, to, i, bytes);
+        const std::uint64_t received = chain.receive("receive", parents, from, i, bytes);
+        parents = {sent, received};
+    }
+}
+
+}  // namespace
+
+Generator shift_generator() {
+    return {"shift",
+            "Each rank sends to the rank `offset` after it and receives from the one before it.",
+            {{"bytes", "of each message", "1MiB"},
+             {"offset", "between sender and receiver", "1"},
+             {"count", "rounds, each after the one before", "1"}},
+            false,
+            emit,
+            no_groups};
+}
+
+}  // namespace astra

@@ -1,0 +1,234 @@
+#include "workload/generator.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "astra/config/units.h"
+#include "astra/core/error.h"
+#include "astra/core/nearest.h"
+#include "workload/chakra_writer.h"
+#include "workload/groups.h"
+#include "workload/workload_assembler.h"
+
+namespace astra {
+
+#define ASTRA_BUILTIN(name) Generator name##_generator();
+#include "workload/generate/builtins.def"
+#undef ASTRA_BUILTIN
+
+namespace {
+
+template <typename Entry>
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+    std::vector<std::string> names;
+    names.reserve(entries.size());
+    for (const Entry& entry : entries) {
+        names.push_back(entry.name);
+    }
+    return names;
+}
+
+const Generator& find_generator(const std::string& kind) {
+    for (const Generator& generator : generators()) {
+        if (generator.name == kind) {
+            return generator;
+        }
+    }
+    throw ConfigError("generate: unknown kind '" + kind + "'" +
+                      suggestion(kind, names_of(generators())));
+}
+
+GeneratorParameters parameters_of(const Generator& generator,
+                                  const ParameterMap& given,
+                                  std::uint32_t ranks) {
+    if (ranks == 0) {
+        throw ConfigError("generate: " + generator.name + ": at least one rank is needed");
+    }
+    return {generator.name, generator.parameters, given, ranks};
+}
+
+class GraphSink final : public NodeSink {
+  public:
+    explicit GraphSink(GraphBuilder& builder) : builder_(builder) {}
+    void add(const TraceNode& node) override { builder_.add(node); }
+
+  private:
+    GraphBuilder& builder_;
+};
+
+class FileSink final : public NodeSink {
+  public:
+    explicit FileSink(ChakraWriter& writer) : writer_(writer) {}
+    void add(const TraceNode& node) override { writer_.add(node); }
+
+  private:
+    ChakraWriter& writer_;
+};
+
+void write_groups(const std::vector<GroupDefinition>& groups, const std::string& file) {
+    nlohmann::ordered_json document = nlohmann::ordered_json::object();
+    for (const GroupDefinition& group : groups) {
+        document[group.name] = group.ranks;
+    }
+    std::ofstream out(file);
+    out << document.dump() << '\n';
+    out.flush();
+    if (!out) {
+        throw TraceError(file + ": cannot be written: " + std::strerror(errno));
+    }
+}
+
+}  // namespace
+
+GeneratorParameters::GeneratorParameters(std::string kind,
+                                         const std::vector<GeneratorParameter>& known,
+                                         const ParameterMap& given,
+                                         std::uint32_t ranks)
+    : kind_(std::move(kind)), ranks_(ranks) {
+    for (const GeneratorParameter& parameter : known) {
+        values_[parameter.name] = parameter.fallback;
+    }
+    for (const auto& [name, value] : given) {
+        const auto found = values_.find(name);
+        if (found == values_.end()) {
+            fail(name, "unknown parameter" + suggestion(name, names_of(known)));
+        }
+        found->second = value;
+    }
+}
+
+void GeneratorParameters::fail(const std::string& name, const std::string& what) const {
+    throw ConfigError("generate: " + kind_ + ": " + name + ": " + what);
+}
+
+const std::string& GeneratorParameters::text(const std::string& name) const {
+    return values_.at(name);
+}
+
+std::uint64_t GeneratorParameters::integer(const std::string& name,
+                                           std::uint64_t least,
+                                           std::uint64_t most) const {
+    const std::string& value = text(name);
+    std::uint64_t result = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+    if (error != std::errc{} || end != value.data() + value.size() || result < least ||
+        result > most) {
+        fail(name,
+             "'" + value + "' is not a whole number within " + std::to_string(least) + " and " +
+                 std::to_string(most));
+    }
+    return result;
+}
+
+Bytes GeneratorParameters::bytes(const std::string& name) const {
+    const std::optional<Bytes> result = parse_bytes(text(name));
+    if (!result) {
+        fail(name, "'" + text(name) + "' is not a size like 4MiB");
+    }
+    return *result;
+}
+
+Duration GeneratorParameters::duration(const std::string& name) const {
+    const std::optional<Duration> result = parse_duration(text(name));
+    if (!result) {
+        fail(name, "'" + text(name) + "' is not a time like 10us");
+    }
+    return *result;
+}
+
+bool GeneratorParameters::flag(const std::string& name) const {
+    return choice(name, {"false", "true"}) == 1;
+}
+
+std::uint32_t GeneratorParameters::choice(const std::string& name,
+                                          const std::vector<std::string>& choices) const {
+    const std::string& value = text(name);
+    for (std::uint32_t i = 0; i < choices.size(); ++i) {
+        if (choices[i] == value) {
+            return i;
+        }
+    }
+    fail(name, "'" + value + "' is not known" + suggestion(value, choices));
+}
+
+std::vector<GroupDefinition> no_groups(const GeneratorParameters& /*parameters*/) {
+    return {};
+}
+
+const std::vector<Generator>& generators() {
+#define ASTRA_BUILTIN(name) name##_generator(),
+    static const std::vector<Generator> table = {
+#include "workload/generate/builtins.def"
+    };
+#undef ASTRA_BUILTIN
+    return table;
+}
+
+std::string describe_generators() {
+    std::string result;
+    for (const Generator& generator : generators()) {
+        result += generator.name + ": " + generator.doc + "\n";
+        for (const GeneratorParameter& parameter : generator.parameters) {
+            result +=
+                "  " + parameter.name + "=" + parameter.fallback + ": " + parameter.doc + "\n";
+        }
+    }
+    return result;
+}
+
+Workload generate_workload(const std::string& kind,
+                           const ParameterMap& parameters,
+                           std::uint32_t ranks,
+                           Warnings& warnings) {
+    const Generator& generator = find_generator(kind);
+    const GeneratorParameters checked = parameters_of(generator, parameters, ranks);
+    const std::string source = "generated " + kind;
+    GroupTable groups(ranks, generator.groups(checked), source);
+    WorkloadAssembler assembler;
+    UnresolvedRank trace;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        if (rank == 0 || !generator.same_for_all_ranks) {
+            GraphBuilder builder(source, rank, ranks);
+            GraphSink sink(builder);
+            generator.emit(checked, rank, sink);
+            trace = builder.finish(warnings);
+        }
+        assembler.add(trace, 0);
+    }
+    return assembler.finish(groups);
+}
+
+void write_traces(const std::string& kind,
+                  const ParameterMap& parameters,
+                  std::uint32_t ranks,
+                  const std::string& prefix,
+                  Warnings& warnings) {
+    const Generator& generator = find_generator(kind);
+    const GeneratorParameters checked = parameters_of(generator, parameters, ranks);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        const std::string file = prefix + "." + std::to_string(rank) + ".et";
+        if (rank == 0) {
+            // What is written must be readable: rank 0 goes through all checks of a trace first.
+            GraphBuilder builder(file, rank, ranks);
+            GraphSink sink(builder);
+            generator.emit(checked, rank, sink);
+            builder.finish(warnings);
+        }
+        ChakraWriter writer(file);
+        FileSink sink(writer);
+        generator.emit(checked, rank, sink);
+        writer.close();
+    }
+    const std::vector<GroupDefinition> groups = generator.groups(checked);
+    if (!groups.empty()) {
+        write_groups(groups, prefix + ".groups.json");
+    }
+}
+
+}  // namespace astra

@@ -1,0 +1,17 @@
+// Reads Chakra traces written as JSON: a node's members by either spelling of their names, or
+// protobuf's own JSON form of the messages; one document or several one after the other.
+#pragma once
+
+#include "workload/byte_source.h"
+#include "workload/node_assembler.h"
+
+namespace astra {
+
+// Whether the data starts like JSON and not like a protobuf trace.
+bool looks_like_json(ByteSource& source);
+
+// One node is in memory at a time. Throws TraceError "file:line: …" on bad syntax and whatever the
+// assembler throws.
+void read_json(ByteSource& source, NodeAssembler& nodes);
+
+}  // namespace astra

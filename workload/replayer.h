@@ -1,0 +1,125 @@
+// Replays the graphs of all ranks: an op is issued as soon as its parents have finished and a stream of its
+// kind is free, lowest number first.
+//
+// Streams of a rank (SystemConfig): CPU ops; GPU compute; communication, shared by collectives, sends and
+// memory accesses. Receives and ops without work take no stream.
+// Cost: an op is looked at when a parent finishes and when it is issued, never in between.
+// Memory: 4 bytes an op and rank beside the shared graphs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "astra/core/event_queue.h"
+#include "astra/core/records.h"
+#include "astra/core/warnings.h"
+#include "system/collective_engine.h"
+#include "system/compute_model.h"
+#include "system/memory_model.h"
+#include "system/point_to_point.h"
+#include "system/system_config.h"
+#include "workload/execution_graph.h"
+#include "workload/rank_activity.h"
+
+namespace astra {
+
+// A workload on some ranks of the fabric.
+struct Job {
+    std::string name;                        // "" if it is the only one
+    Workload workload;
+    std::vector<std::uint32_t> fabric_ranks; // rank of the job -> rank of the fabric
+    SimTime start;
+    bool all_gather_shards = true;           // comm_size of an all_gather is what each rank contributes
+};
+
+struct ReplayCounts {
+    std::uint64_t ops = 0;
+    std::uint64_t skipped = 0;             // INVALID nodes
+    std::uint64_t without_duration = 0;    // compute ops that took no time for lack of a duration
+    std::uint64_t communication_ops = 0;
+};
+
+class Replayer {
+  public:
+    Replayer(EventQueue& queue, CollectiveEngine& collectives, PointToPoint& points,
+             MemoryModel& memory, const SystemConfig& config);
+
+    // Jobs share no ranks. Registers the job's groups and makes every plan that its ops need. Throws
+    // ConfigError or TraceError on what cannot run.
+    void add_job(Job job);
+
+    // Schedules the first ops of every job.
+    void start();
+
+    std::uint32_t ranks() const { return static_cast<std::uint32_t>(ranks_.size()); }
+    std::uint32_t finished_ranks() const { return finished_ranks_; }
+    bool finished() const { return finished_ranks_ == ranks_.size(); }
+    const ReplayCounts& counts() const { return counts_; }
+    // By rank of the fabric; ranks without a job are left out.
+    std::vector<RankRecord> records() const;
+
+    // For each rank that has not finished what its unfinished ops wait for; at most `most` lines.
+    std::vector<std::string> describe_stuck(std::size_t most) const;
+
+  private:
+    enum class Stream : std::uint8_t { Cpu, Compute, Communication, None };
+    static constexpr std::size_t kStreams = 4;
+    // In place of a number of parents.
+    static constexpr std::uint32_t kRunning = 0xfffffffeU;
+    static constexpr std::uint32_t kDone = 0xffffffffU;
+
+    struct GroupPlace {
+        GroupId group{};
+        std::uint32_t position = 0;
+    };
+    struct Rank {
+        const Job* job = nullptr;
+        const RankTrace* trace = nullptr;
+        const ExecutionGraph* graph = nullptr;
+        std::uint32_t fabric_rank = 0;
+        std::uint32_t ops_left = 0;
+        std::vector<std::uint32_t> parents_left;  // or kRunning, kDone
+        std::array<std::vector<std::uint32_t>, kStreams> ready;  // heaps, lowest op first
+        std::array<std::uint32_t, kStreams> free_streams{};
+        std::vector<GroupPlace> groups;           // by group role
+        RankActivity activity;
+        SimTime finish;
+        bool started = false;
+    };
+
+    std::vector<std::vector<GroupPlace>> register_groups(const Job& job);
+    void prepare_ops(const Rank& rank);
+    void check_memory(const Rank& rank) const;
+    CollectiveRequest request_for(const Rank& rank, std::uint32_t op) const;
+    PointRequest point_for(const Rank& rank, std::uint32_t op) const;
+
+    void start_job(std::uint64_t job);
+    void on_done(std::uint64_t argument);
+    void make_ready(Rank& rank, std::uint32_t op);
+    void pump(std::uint32_t rank);
+    // Starts an op; true if it has finished already.
+    bool issue(std::uint32_t rank_number, std::uint32_t op);
+    bool issue_delay(Duration time, Callback done);
+    void finish_op(Rank& rank, std::uint32_t op);
+    Duration compute_time(const Rank& rank, std::uint32_t op);
+    std::string describe_op(const Rank& rank, std::uint32_t op) const;
+    static Stream stream_of(const ExecutionGraph& graph, std::uint32_t op);
+    static Activity activity_of(const ExecutionGraph& graph, std::uint32_t op);
+
+    EventQueue& queue_;
+    CollectiveEngine& collectives_;
+    PointToPoint& points_;
+    MemoryModel& memory_;
+    const SystemConfig& config_;
+    ComputeModel compute_;
+    std::deque<Job> jobs_;
+    std::vector<Rank> ranks_;
+    std::vector<std::uint32_t> first_rank_of_job_;
+    std::uint32_t finished_ranks_ = 0;
+    ReplayCounts counts_;
+};
+
+}  // namespace astra
