@@ -10,7 +10,6 @@ namespace astra {
 namespace {
 
 constexpr Bytes kRequestBytes{8192};        // the receiver's request under rendezvous, as in ASTRA-sim
-constexpr std::uint32_t kMemoryAccesses = 3;  // of a reduction: two reads and a write
 
 }  // namespace
 
@@ -45,7 +44,7 @@ void CollectiveRun::start(std::uint32_t member) {
     lane.waiting = steps[0].receives;
     if (lane.waiting > 0) {
         ask_for(member, steps[0]);
-        take_parked(lane);
+        take_parked(member);
     }
     if (lane.waiting == 0) {
         advance(member);
@@ -67,13 +66,13 @@ void CollectiveRun::advance(std::uint32_t member) {
         const Program::Step& step = steps[lane.step];
         lane.waiting = step.receives;
         ask_for(member, step);
-        take_parked(lane);
+        take_parked(member);
         if (lane.waiting > 0) {
             return;
         }
     }
     // An event even if that is now: whoever started this does not expect to be called back already.
-    context_->queue.schedule_at({lane.clock_ps},
+    context_->queue.schedule_at({std::max(lane.clock_ps, lane.reducing_ps)},
                                 Callback::to<&CollectiveRun::finish_member>(*this, member));
 }
 
@@ -105,23 +104,37 @@ void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime a
 
 void CollectiveRun::deliver(std::uint64_t argument) {
     const auto member = static_cast<std::uint32_t>(argument >> 32);
-    const auto index = static_cast<std::uint32_t>(argument);
-    const Program::Send& send = program_->send(index);
+    const auto send = static_cast<std::uint32_t>(argument);
     Lane& lane = lanes_[member];
-    std::uint64_t done_ps = (context_->queue.now() + context_->endpoint_delay).ps;
-    if (send.reduce) {
-        const Bytes bytes =
-            program_->bytes_of(send.payload, sender_of(member, send), size_);
-        done_ps = saturating_add(done_ps, (kMemoryAccesses * context_->memory(bytes)).ps);
-    }
-    if (lane.step != send.step) {
-        park(lane, send.step, done_ps);
+    if (lane.step == kNotStarted ||
+        program_->steps(member)[lane.step].wave != program_->send(send).wave) {
+        park(lane, send);
         return;
     }
-    lane.clock_ps = std::max(lane.clock_ps, done_ps);
+    take(member, send, context_->queue.now().ps);
     if (--lane.waiting == 0) {
         advance(member);
     }
+}
+
+// Deals with a message of the lane's step that came at `come_ps`.
+void CollectiveRun::take(std::uint32_t member, std::uint32_t send_index, std::uint64_t come_ps) {
+    const Program::Send& send = program_->send(send_index);
+    Lane& lane = lanes_[member];
+    std::uint64_t done_ps = saturating_add(come_ps, context_->endpoint_delay.ps);
+    if (send.reduce) {
+        const Bytes bytes = program_->bytes_of(send.payload, sender_of(member, send), size_);
+        if (send.urgent == send.payload.count) {
+            done_ps = saturating_add(done_ps, reduction(bytes).ps);
+        } else {
+            const Bytes urgent{bytes.count * send.urgent / send.payload.count};
+            const std::uint64_t start_ps = std::max(done_ps, lane.reducing_ps);
+            done_ps = saturating_add(start_ps, reduction(urgent).ps);
+            lane.reducing_ps =
+                saturating_add(done_ps, reduction({bytes.count - urgent.count}).ps);
+        }
+    }
+    lane.clock_ps = std::max(lane.clock_ps, done_ps);
 }
 
 // The member whose payload a message is.
@@ -136,7 +149,7 @@ std::uint32_t CollectiveRun::sender_of(std::uint32_t receiver,
     return receiver;  // blocks of an absolute program are absolute
 }
 
-void CollectiveRun::park(Lane& lane, std::uint32_t step, std::uint64_t done_ps) {
+void CollectiveRun::park(Lane& lane, std::uint32_t send) {
     std::uint32_t slot = free_parked_;
     if (slot == kNone) {
         slot = static_cast<std::uint32_t>(parked_.size());
@@ -144,7 +157,7 @@ void CollectiveRun::park(Lane& lane, std::uint32_t step, std::uint64_t done_ps) 
     } else {
         free_parked_ = parked_[slot].next;
     }
-    parked_[slot] = {done_ps, step, kNone};
+    parked_[slot] = {context_->queue.now().ps, send, kNone};
     if (lane.parked == kNone) {
         lane.parked = slot;
     } else {
@@ -154,24 +167,26 @@ void CollectiveRun::park(Lane& lane, std::uint32_t step, std::uint64_t done_ps) 
 }
 
 // Takes the arrivals that the lane's new step has been waiting for.
-void CollectiveRun::take_parked(Lane& lane) {
+void CollectiveRun::take_parked(std::uint32_t member) {
+    Lane& lane = lanes_[member];
+    const std::uint32_t wave = program_->steps(member)[lane.step].wave;
     std::uint32_t previous = kNone;
     for (std::uint32_t slot = lane.parked; slot != kNone && lane.waiting > 0;) {
-        const std::uint32_t next = parked_[slot].next;
-        if (parked_[slot].step != lane.step) {
+        const Parked parked = parked_[slot];
+        if (program_->send(parked.send).wave != wave) {
             previous = slot;
-            slot = next;
+            slot = parked.next;
             continue;
         }
-        lane.clock_ps = std::max(lane.clock_ps, parked_[slot].done_ps);
+        take(member, parked.send, parked.come_ps);
         --lane.waiting;
-        (previous == kNone ? lane.parked : parked_[previous].next) = next;
-        if (next == kNone) {
+        (previous == kNone ? lane.parked : parked_[previous].next) = parked.next;
+        if (parked.next == kNone) {
             lane.parked_last = previous;
         }
         parked_[slot].next = free_parked_;
         free_parked_ = slot;
-        slot = next;
+        slot = parked.next;
     }
 }
 

@@ -60,15 +60,16 @@ class CollectiveRun {
 
     // A member's place in its steps.
     struct Lane {
-        std::uint64_t clock_ps = 0;        // when all that it has done so far is done
+        std::uint64_t clock_ps = 0;        // when all that holds up its next step is done
+        std::uint64_t reducing_ps = 0;     // when all that it has to reduce is reduced
         std::uint32_t step = kNotStarted;  // the one it waits in
         std::uint32_t waiting = 0;         // receives of the step still to come
         std::uint32_t parked = kNone;      // arrivals for steps to come, oldest first
         std::uint32_t parked_last = kNone;
     };
     struct Parked {
-        std::uint64_t done_ps = 0;
-        std::uint32_t step = 0;
+        std::uint64_t come_ps = 0;
+        std::uint32_t send = 0;
         std::uint32_t next = kNone;
     };
     // Both sides of a message under rendezvous.
@@ -85,9 +86,12 @@ class CollectiveRun {
     void asked(std::uint64_t argument);
     void sender_ready(std::uint64_t argument);
     void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
-    void park(Lane& lane, std::uint32_t step, std::uint64_t done_ps);
-    void take_parked(Lane& lane);
+    void park(Lane& lane, std::uint32_t send);
+    void take_parked(std::uint32_t member);
+    void take(std::uint32_t member, std::uint32_t send, std::uint64_t come_ps);
     std::uint32_t sender_of(std::uint32_t receiver, const Program::Send& send) const;
+    // Two reads and a write of local memory.
+    Duration reduction(Bytes bytes) { return 3 * context_->memory(bytes); }
     static std::uint64_t pack(std::uint32_t member, std::uint32_t send) {
         return (std::uint64_t{member} << 32) | send;
     }

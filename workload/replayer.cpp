@@ -84,8 +84,21 @@ void Replayer::make_ready(Rank& rank, std::uint32_t op) {
     std::push_heap(heap.begin(), heap.end(), std::greater<>());
 }
 
-// Issues all that can be issued, the lowest op first whatever its stream.
+// Issues all that can be issued, the lowest op first whatever its stream. Ops that take no time finish one
+// by one in the order of their issue, each after everything that it does not hold up has been issued.
 void Replayer::pump(std::uint32_t rank_number) {
+    Rank& rank = ranks_[rank_number];
+    instant_.clear();
+    for (std::size_t finished = 0;; ++finished) {
+        issue_ready(rank_number);
+        if (finished == instant_.size()) {
+            return;
+        }
+        finish_op(rank, instant_[finished]);
+    }
+}
+
+void Replayer::issue_ready(std::uint32_t rank_number) {
     Rank& rank = ranks_[rank_number];
     while (true) {
         std::size_t chosen = kStreams;
@@ -108,7 +121,7 @@ void Replayer::pump(std::uint32_t rank_number) {
         }
         rank.activity.begin(activity_of(*rank.graph, op), queue_.now());
         if (issue(rank_number, op)) {
-            finish_op(rank, op);
+            instant_.push_back(op);
         }
     }
 }

@@ -100,6 +100,7 @@ class Replayer {
     void on_done(std::uint64_t argument);
     void make_ready(Rank& rank, std::uint32_t op);
     void pump(std::uint32_t rank);
+    void issue_ready(std::uint32_t rank);
     // Starts an op; true if it has finished already.
     bool issue(std::uint32_t rank_number, std::uint32_t op);
     bool issue_delay(Duration time, Callback done);
@@ -118,6 +119,7 @@ class Replayer {
     std::deque<Job> jobs_;
     std::vector<Rank> ranks_;
     std::vector<std::uint32_t> first_rank_of_job_;
+    std::vector<std::uint32_t> instant_;  // ops of the rank at hand that took no time
     std::uint32_t finished_ranks_ = 0;
     ReplayCounts counts_;
 };

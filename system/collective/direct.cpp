@@ -1,5 +1,5 @@
 // Direct exchange: every member sends to every other, nearest first, at most `parameter` ahead of what
-// it has received (all at once without a parameter).
+// it has received, whoever that came from (all at once without a parameter).
 //   all_reduce      reduce_scatter, then all_gather    reduce_scatter, all_to_all  n-1 messages of S/n
 //   all_gather      n-1 messages of S/n (S the whole output)
 #include "system/collective/algorithm.h"
@@ -34,6 +34,7 @@ void exchange(const ProgramShape& shape, const Exchange& what, ProgramBuilder& b
     for (std::uint32_t k = 1; k <= window; ++k) {
         builder.send(ahead(k), what.sent(ahead(k)));
     }
+    builder.begin_wave();
     for (std::uint32_t k = 1; k < n; ++k) {
         const std::uint32_t from = n - ahead(k);
         builder.receive(from, what.received(from), what.reduce);
@@ -41,6 +42,7 @@ void exchange(const ProgramShape& shape, const Exchange& what, ProgramBuilder& b
             builder.send(ahead(window + k), what.sent(ahead(window + k)));
         }
     }
+    builder.end_wave();
 }
 
 std::string refusal(const ProgramShape& shape) {

@@ -1,6 +1,7 @@
 // Recursive halving and doubling. With n = 2^L members, step i exchanges with member ^ 2^i:
 //   reduce_scatter  halves what is left each step: S/2, S/4, …    all_gather  the mirror image
 //   all_reduce      both: 2·L steps, 2(n-1)/n·S bytes
+// A member reduces first the half that it sends on, and the other while that is on the way.
 // An all_reduce over another number of members folds: with p the largest power of two below n, members p
 // and above first hand all they have to member - p, and get the result back at the end.
 // Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH" (2005).
@@ -26,7 +27,9 @@ struct Emitter {
     void halve() const {
         for (std::uint32_t distance = 1; distance < power; distance *= 2) {
             builder.send(member ^ distance, half(distance, distance));
-            builder.receive(member ^ distance, half(distance, 0), true);
+            const Payload kept = half(distance, 0);
+            // Half of what arrives is sent on in the next step and reduced first.
+            builder.receive_partly(member ^ distance, kept, kept.count > 1 ? kept.count / 2 : 1);
         }
     }
     void redouble() const {

@@ -31,26 +31,42 @@ ProgramBuilder::ProgramBuilder(Relation relation, std::uint32_t members, std::ui
 
 void ProgramBuilder::begin_role() {
     program_.first_step_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
-    program_.steps_.push_back({static_cast<std::uint32_t>(program_.receives_.size()),
+    wave_has_step_ = false;
+    program_.steps_.push_back({0,
+                               static_cast<std::uint32_t>(program_.receives_.size()),
                                0,
                                static_cast<std::uint32_t>(program_.sends_.size()),
                                0});
 }
 
+void ProgramBuilder::begin_step() {
+    Program::Step step;
+    const bool same_wave = in_wave_ && wave_has_step_;
+    step.wave = program_.steps_.back().wave + (same_wave ? 0 : 1);
+    step.first_receive = static_cast<std::uint32_t>(program_.receives_.size());
+    step.first_send = static_cast<std::uint32_t>(program_.sends_.size());
+    program_.steps_.push_back(step);
+    wave_has_step_ = in_wave_;
+}
+
 void ProgramBuilder::send(std::uint32_t peer, const Payload& payload) {
-    program_.sends_.push_back({peer, 0, payload, false});
+    program_.sends_.push_back({peer, 0, payload, false, 0});
     ++program_.steps_.back().sends;
 }
 
 void ProgramBuilder::receive(std::uint32_t peer, const Payload& payload, bool reduce) {
     if (program_.steps_.back().sends > 0) {
-        program_.steps_.push_back({static_cast<std::uint32_t>(program_.receives_.size()),
-                                   0,
-                                   static_cast<std::uint32_t>(program_.sends_.size()),
-                                   0});
+        begin_step();
     }
-    program_.receives_.push_back({peer, 0, payload, reduce});
+    program_.receives_.push_back({peer, 0, payload, reduce, payload.count});
     ++program_.steps_.back().receives;
+}
+
+void ProgramBuilder::receive_partly(std::uint32_t peer,
+                                    const Payload& payload,
+                                    std::uint32_t urgent) {
+    receive(peer, payload, true);
+    program_.receives_.back().urgent = urgent;
 }
 
 // How the peer of a role sees that role.
@@ -70,6 +86,7 @@ struct End {
     std::uint64_t channel = 0;  // role of the receiver, peer as the receiver sees it
     std::uint32_t op = 0;
     std::uint32_t step = 0;
+    std::uint32_t wave = 0;
 };
 
 bool by_channel(const End& a, const End& b) {
@@ -89,13 +106,13 @@ Program ProgramBuilder::finish() {
             for (std::uint32_t i = 0; i < steps[s].receives; ++i) {
                 const std::uint32_t op = steps[s].first_receive + i;
                 receives.push_back(
-                    {(std::uint64_t{role} << 32) | program_.receives_[op].peer, op, s});
+                    {(std::uint64_t{role} << 32) | program_.receives_[op].peer, op, s, steps[s].wave});
             }
             for (std::uint32_t i = 0; i < steps[s].sends; ++i) {
                 const std::uint32_t op = steps[s].first_send + i;
                 const std::uint32_t peer = program_.sends_[op].peer;
                 const std::uint64_t receiver = absolute ? peer : 0;
-                sends.push_back({(receiver << 32) | mirrored(role, peer), op, s});
+                sends.push_back({(receiver << 32) | mirrored(role, peer), op, s, 0});
             }
         }
     }
@@ -115,9 +132,12 @@ Program ProgramBuilder::finish() {
                 end.channel & 0xffffffffU,
                 end.step));
         }
-        program_.sends_[sends[i].op].step = receives[i].step;
-        program_.sends_[sends[i].op].reduce = program_.receives_[receives[i].op].reduce;
-        program_.receives_[receives[i].op].send = sends[i].op;
+        Program::Send& send = program_.sends_[sends[i].op];
+        Program::Receive& receive = program_.receives_[receives[i].op];
+        send.wave = receives[i].wave;
+        send.reduce = receive.reduce;
+        send.urgent = receive.urgent;
+        receive.send = sends[i].op;
     }
     return std::move(program_);
 }

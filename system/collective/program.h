@@ -49,17 +49,21 @@ class Program {
   public:
     struct Send {
         std::uint32_t peer = 0;
-        std::uint32_t step = 0;  // of the receiver, in which it is waited for
+        std::uint32_t wave = 0;  // of the receiver's steps, in which it is waited for
         Payload payload;         // relative to the sender
         bool reduce = false;     // the receiver adds it to what it has
+        std::uint32_t urgent = 0;  // blocks to be reduced before the receiver goes on
     };
     struct Receive {
         std::uint32_t peer = 0;
         std::uint32_t send = 0;  // its counterpart, an index into sends()
         Payload payload;         // relative to the receiver
         bool reduce = false;
+        std::uint32_t urgent = 0;
     };
+    // Steps of one wave take each other's messages, in the order in which they come.
     struct Step {
+        std::uint32_t wave = 0;
         std::uint32_t first_receive = 0;
         std::uint32_t receives = 0;
         std::uint32_t first_send = 0;
@@ -115,6 +119,12 @@ class ProgramBuilder {
     void begin_role();
     void send(std::uint32_t peer, const Payload& payload);
     void receive(std::uint32_t peer, const Payload& payload, bool reduce);
+    // A reducing receive of which only the first `urgent` blocks hold up the next step: the others are
+    // reduced while what follows is on the way.
+    void receive_partly(std::uint32_t peer, const Payload& payload, std::uint32_t urgent);
+    // The receives between the two belong to steps of one wave.
+    void begin_wave() { in_wave_ = true; }
+    void end_wave() { in_wave_ = false; }
 
     // Pairs the k-th send from one member to another with the k-th receive there. Throws InputError
     // that names members and steps where the counts differ.
@@ -122,7 +132,10 @@ class ProgramBuilder {
 
   private:
     std::uint32_t mirrored(std::uint32_t role, std::uint32_t peer) const;
+    void begin_step();
     Program program_;
+    bool in_wave_ = false;
+    bool wave_has_step_ = false;
 };
 
 }  // namespace astra

@@ -17,17 +17,15 @@ bool has_bit(const std::uint64_t* set, std::uint32_t bit) {
 
 }  // namespace
 
-SymbolicState::SymbolicState(CollectiveKind kind,
-                             std::uint32_t members,
-                             std::uint32_t blocks,
-                             std::uint32_t root)
-    : kind_(kind),
-      members_(members),
-      blocks_(blocks),
+SymbolicState::SymbolicState(const Program& program, CollectiveKind kind, std::uint32_t root)
+    : program_(program),
+      kind_(kind),
+      members_(program.members()),
+      blocks_(program.blocks()),
       root_(root),
-      slots_(kind == CollectiveKind::Barrier ? 1 : blocks * (transposes() ? members : 1)),
-      words_(transposes() ? 1 : (members + kWordBits - 1) / kWordBits),
-      sets_(std::size_t{members} * slots_ * words_) {
+      slots_(meets() ? 1 : blocks_ * (transposes() ? members_ : 1)),
+      words_(transposes() ? 1 : (members_ + kWordBits - 1) / kWordBits),
+      sets_(std::size_t{members_} * slots_ * words_) {
     for (std::uint32_t member = 0; member < members_; ++member) {
         const std::uint32_t bit = transposes() ? 0 : member;
         for (std::uint32_t slot = 0; slot < slots_; ++slot) {
@@ -47,6 +45,16 @@ bool SymbolicState::has_root(CollectiveKind kind) {
 bool SymbolicState::has_block_a_member(CollectiveKind kind) {
     return kind != CollectiveKind::AllReduce && kind != CollectiveKind::Reduce &&
            kind != CollectiveKind::Broadcast && kind != CollectiveKind::Barrier;
+}
+
+std::uint32_t SymbolicState::slot_of(std::uint32_t member,
+                                     const Payload& payload,
+                                     std::uint32_t i) const {
+    if (meets()) {
+        return 0;
+    }
+    const std::uint32_t block = program_.block_of(member, payload.first + i * payload.stride);
+    return transposes() ? program_.peer_of(member, payload.origin) * blocks_ + block : block;
 }
 
 std::string SymbolicState::slot_name(std::uint32_t slot) const {
@@ -154,7 +162,7 @@ std::string SymbolicState::broken_promise(std::uint32_t member, std::uint32_t sl
         if (there == (promise.wanted == Wanted::All || promise.member == other)) {
             continue;
         }
-        if (kind_ == CollectiveKind::Barrier) {
+        if (meets()) {
             return fmt::format(
                 "at the end: member {} does not know that member {} entered", member, other);
         }

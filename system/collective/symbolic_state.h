@@ -13,26 +13,28 @@
 #include <vector>
 
 #include "astra/core/types.h"
+#include "system/collective/program.h"
 
 namespace astra {
 
 class SymbolicState {
   public:
-    // The state at the start. The kind's root, where it has one, is below `members`.
-    SymbolicState(CollectiveKind kind,
-                  std::uint32_t members,
-                  std::uint32_t blocks,
-                  std::uint32_t root);
+    // The state at the start. The program outlives it; its numbers are within range, as is the root
+    // where the kind has one.
+    SymbolicState(const Program& program, CollectiveKind kind, std::uint32_t root);
 
     static bool has_root(CollectiveKind kind);
     // Kinds of which a block belongs to a member, so that there are as many of either.
     static bool has_block_a_member(CollectiveKind kind);
 
+    // Of one member.
+    std::uint32_t slots() const { return slots_; }
     // Of one set, in 64-bit words.
     std::uint32_t words() const { return words_; }
-    std::uint32_t slot_of(std::uint32_t origin, std::uint32_t block) const {
-        return transposes() ? origin * blocks_ + block : block;
-    }
+    // The sets that a payload moves. A message of a barrier carries who has entered, whatever it
+    // is.
+    std::uint32_t slots_in(const Payload& payload) const { return meets() ? 1 : payload.count; }
+    std::uint32_t slot_of(std::uint32_t member, const Payload& payload, std::uint32_t i) const;
     std::string slot_name(std::uint32_t slot) const;
 
     const std::uint64_t* set(std::uint32_t member, std::uint32_t slot) const {
@@ -41,6 +43,8 @@ class SymbolicState {
     bool is_empty(std::uint32_t member, std::uint32_t slot) const;
     void overwrite(std::uint32_t member, std::uint32_t slot, const std::uint64_t* with);
     void add(std::uint32_t member, std::uint32_t slot, const std::uint64_t* more);
+    // A receive adds, whether it reduces or not.
+    bool always_adds() const { return meets(); }
     // The lowest member whose contribution is both in the set and in `more`.
     std::optional<std::uint32_t> shared(std::uint32_t member,
                                         std::uint32_t slot,
@@ -58,11 +62,13 @@ class SymbolicState {
         std::uint32_t member = 0;
     };
 
+    bool meets() const { return kind_ == CollectiveKind::Barrier; }
     bool transposes() const { return kind_ == CollectiveKind::AllToAll; }
     bool starts_with(std::uint32_t member, std::uint32_t slot) const;
     Promise ends_with(std::uint32_t member, std::uint32_t slot) const;
     std::string broken_promise(std::uint32_t member, std::uint32_t slot) const;
 
+    const Program& program_;
     CollectiveKind kind_;
     std::uint32_t members_;
     std::uint32_t blocks_;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "system/collective/symbolic_state.h"
+#include "system/collective/wave_check.h"
 
 namespace astra {
 
@@ -97,12 +98,8 @@ class RangeCheck {
 // Requires a program that passes the RangeCheck.
 class Execution {
   public:
-    Execution(const Program& program, CollectiveKind kind, std::uint32_t root)
-        : program_(program),
-          meets_(kind == CollectiveKind::Barrier),
-          transposes_(kind == CollectiveKind::AllToAll),
-          state_(kind, program.members(), program.blocks(), root),
-          progress_(program.members()) {}
+    Execution(const Program& program, SymbolicState& state)
+        : program_(program), state_(state), progress_(program.members()) {}
 
     Verdict run() {
         for (std::uint32_t member = program_.members(); member-- > 0;) {
@@ -163,11 +160,11 @@ class Execution {
 
     bool send(std::uint32_t member, std::uint32_t op_index) {
         const Program::Send& op = program_.send(op_index);
-        const std::uint32_t sets = sets_in(op.payload);
+        const std::uint32_t sets = state_.slots_in(op.payload);
         Words contents;
         contents.reserve(std::size_t{sets} * state_.words());
         for (std::uint32_t i = 0; i < sets; ++i) {
-            const std::uint32_t slot = slot_at(member, op.payload, i);
+            const std::uint32_t slot = state_.slot_of(member, op.payload, i);
             if (state_.is_empty(member, slot)) {
                 return fail(
                     member,
@@ -193,21 +190,21 @@ class Execution {
         if (!same_blocks(member, op.payload, sender, program_.send(op.send).payload)) {
             return false;
         }
-        for (std::uint32_t i = 0; i < sets_in(op.payload); ++i) {
-            const std::uint32_t slot = slot_at(member, op.payload, i);
+        for (std::uint32_t i = 0; i < state_.slots_in(op.payload); ++i) {
+            const std::uint32_t slot = state_.slot_of(member, op.payload, i);
             const std::uint64_t* received = contents.data() + std::size_t{i} * state_.words();
-            if (meets_) {
-                state_.add(member, slot, received);
-            } else if (!op.reduce) {
+            if (!op.reduce && !state_.always_adds()) {
                 state_.overwrite(member, slot, received);
-            } else if (const auto twice = state_.shared(member, slot, received)) {
+                continue;
+            }
+            const auto twice = state_.shared(member, slot, received);
+            if (twice && !state_.always_adds()) {
                 return fail(member,
                             fmt::format("the contribution of member {} to {} is reduced twice",
                                         *twice,
                                         state_.slot_name(slot)));
-            } else {
-                state_.add(member, slot, received);
             }
+            state_.add(member, slot, received);
         }
         return true;
     }
@@ -223,9 +220,9 @@ class Execution {
                                     sender,
                                     sent.count));
         }
-        for (std::uint32_t i = 0; i < sets_in(sent); ++i) {
-            const std::uint32_t expected = slot_at(member, received, i);
-            const std::uint32_t actual = slot_at(sender, sent, i);
+        for (std::uint32_t i = 0; i < state_.slots_in(sent); ++i) {
+            const std::uint32_t expected = state_.slot_of(member, received, i);
+            const std::uint32_t actual = state_.slot_of(sender, sent, i);
             if (expected != actual) {
                 return fail(member,
                             fmt::format("receives {}, but member {} sends {}",
@@ -266,20 +263,9 @@ class Execution {
     std::uint64_t message_of(std::uint32_t sender, std::uint32_t op) const {
         return std::uint64_t{sender} << 32 | op;
     }
-    // A message of a barrier carries who has entered, whatever its payload.
-    std::uint32_t sets_in(const Payload& payload) const { return meets_ ? 1 : payload.count; }
-    std::uint32_t slot_at(std::uint32_t member, const Payload& payload, std::uint32_t i) const {
-        if (meets_) {
-            return 0;
-        }
-        const std::uint32_t block = program_.block_of(member, payload.first + i * payload.stride);
-        return state_.slot_of(transposes_ ? program_.peer_of(member, payload.origin) : 0, block);
-    }
 
     const Program& program_;
-    bool meets_;
-    bool transposes_;
-    SymbolicState state_;
+    SymbolicState& state_;
     std::vector<Progress> progress_;
     std::vector<std::uint32_t> ready_;
     std::unordered_map<std::uint64_t, Words> in_flight_;  // by message; looked up, never walked
@@ -293,7 +279,13 @@ Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root) 
     if (!fault.empty()) {
         return {false, std::move(fault)};
     }
-    return Execution(program, kind, root).run();
+    SymbolicState state(program, kind, root);
+    const Verdict verdict = Execution(program, state).run();
+    if (!verdict.correct) {
+        return verdict;
+    }
+    fault = order_fault(program, state);
+    return {fault.empty(), fault};
 }
 
 }  // namespace astra

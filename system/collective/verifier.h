@@ -20,10 +20,17 @@
 // Kinds in which a block belongs to a member need as many blocks as members.
 //
 // Steps: as in program.h. A message carries what the sender's blocks hold when its step sends. A
-// receive overwrites a block, or adds to it if it reduces; in a barrier it always adds. Every
-// receive names one message and blocks until it has come, so that the outcome is the same in
-// whatever order the members run (Kahn, "The semantics of a simple language for parallel
-// programming", 1974): one order proves them all.
+// receive overwrites a block, or adds to it if it reduces; in a barrier it always adds. The
+// verifier takes the messages in the order in which the program lists them: then every receive
+// waits for one particular message, and the outcome is the same in whatever order the members run
+// (Kahn, "The semantics of a simple language for parallel programming", 1974).
+//
+// Within a wave messages are really taken as they come. Three rules make that order irrelevant:
+//   - no step of a wave but the last sends a block that a message of the wave changes;
+//   - two messages of a wave change the same block only if both reduce;
+//   - of a message that is reduced partly, a step sends on no more blocks than are urgent.
+// Nor can another order deadlock: a step that has the messages listed up to it has as many as it
+// needs.
 //
 // Cost, with n members, b blocks and m messages of c blocks: time m·c·n/64, memory n·b·n/64 words
 // (all_to_all: m, and n·n·n words). Meant for some 128 members, which takes below a second.
