@@ -86,7 +86,7 @@ void write_collectives(std::string& text, const RunResult& result) {
             static_cast<double>(c.total_bytes.count) * bus_factor(c.kind, c.ranks);
     }
     fmt::format_to(Out(text),
-                   "collectives      {:<15} {:<20} {:>6} {:>7} {:>25} {:>11} {:>11}\n",
+                   "collectives      {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}\n",
                    "kind",
                    "algorithm",
                    "ranks",
@@ -106,7 +106,7 @@ void write_collectives(std::string& text, const RunResult& result) {
                                            to_text(Bytes{total.most_bytes});
         const double mean_ps = total.seconds * 1e12 / static_cast<double>(total.count);
         fmt::format_to(Out(text),
-                       "                 {:<15} {:<20} {:>6} {:>7} {:>25} {:>11} {:>11}\n",
+                       "                 {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}\n",
                        name_of(std::get<0>(key)),
                        std::get<1>(key),
                        std::get<2>(key),
@@ -156,7 +156,8 @@ double bus_factor(CollectiveKind kind, std::uint32_t ranks) {
 std::string summary(const RunResult& result) {
     std::string text;
     fmt::format_to(Out(text),
-                   "astra {}: {}\n"
+                   "astra {}\n"
+                   "network          {}\n"
                    "backend          {}\n"
                    "simulated time   {} ({} ps)\n",
                    version(),

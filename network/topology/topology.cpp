@@ -42,6 +42,7 @@ Topology Topology::from_config(const ConfigView& network) {
         spec.kind = kind.name;
         spec.ports = static_cast<std::uint32_t>(item.at("ranks").as_integer(1, kMostRanks));
         spec.bandwidth = item.at("bandwidth").as_bandwidth();
+        spec.bandwidth_text = item.at("bandwidth").as_string();
         if (spec.bandwidth.bits_per_s == 0) {
             item.at("bandwidth").fail("a link needs a bandwidth above 0");
         }
@@ -183,7 +184,8 @@ std::string Topology::describe() const {
                             text.empty() ? "" : " x ",
                             part.spec.kind,
                             part.spec.ports,
-                            to_text(part.spec.bandwidth),
+                            part.spec.bandwidth_text.empty() ? to_text(part.spec.bandwidth)
+                                                             : part.spec.bandwidth_text,
                             to_text(part.spec.latency));
     }
     return text;

@@ -37,6 +37,7 @@ class Topology {
         Bandwidth bandwidth;
         Duration latency;  // of one link
         std::unique_ptr<const Dimension> wiring;
+        std::string bandwidth_text;  // as configured, for people; "" = made from `bandwidth`
     };
     explicit Topology(std::vector<DimensionSpec> dimensions);
 

@@ -123,7 +123,10 @@ class ProgramBuilder {
     // reduced while what follows is on the way.
     void receive_partly(std::uint32_t peer, const Payload& payload, std::uint32_t urgent);
     // The receives between the two belong to steps of one wave.
-    void begin_wave() { in_wave_ = true; }
+    void begin_wave() {
+        in_wave_ = true;
+        wave_has_step_ = false;
+    }
     void end_wave() { in_wave_ = false; }
 
     // Pairs the k-th send from one member to another with the k-th receive there. Throws InputError

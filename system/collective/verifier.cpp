@@ -280,7 +280,7 @@ Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root) 
         return {false, std::move(fault)};
     }
     SymbolicState state(program, kind, root);
-    const Verdict verdict = Execution(program, state).run();
+    Verdict verdict = Execution(program, state).run();
     if (!verdict.correct) {
         return verdict;
     }

@@ -111,7 +111,7 @@ TEST(Generator, ChecksParameters) {
     EXPECT_THAT(failure("collective", {{"byte", "1MiB"}}, 2),
                 HasSubstr("generate: collective: byte: unknown parameter; did you mean 'bytes'?"));
     EXPECT_THAT(failure("collective", {{"bytes", "12 parsecs"}}, 2), HasSubstr("not a size"));
-    EXPECT_THAT(failure("collective", {{"kind", "all_redduce"}}, 2), HasSubstr("all_reduce"));
+    EXPECT_THAT(failure("collective", {{"collective", "all_redduce"}}, 2), HasSubstr("all_reduce"));
     EXPECT_THAT(failure("compute", {{"duration", "soon"}}, 2), HasSubstr("not a time"));
     EXPECT_THAT(failure("compute", {{"count", "-1"}}, 2), HasSubstr("count: '-1' is not a whole"));
     EXPECT_THAT(failure("tensor_parallel", {{"group_size", "3"}}, 4), HasSubstr("does not divide"));

@@ -14,7 +14,7 @@ std::vector<std::string> kinds() {
 }
 
 void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
-    const auto kind = static_cast<CollectiveKind>(parameters.choice("kind", kinds()));
+    const auto kind = static_cast<CollectiveKind>(parameters.choice("collective", kinds()));
     const Bytes bytes = parameters.bytes("bytes");
     const std::uint64_t count = parameters.integer("count", 1, kMostCount);
     const std::uint64_t step = parameters.integer("priority_step", 0, kMostCount);
@@ -35,7 +35,7 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
 Generator collective_generator() {
     return {"collective",
             "Collectives over all ranks, one after the other or all at once.",
-            {{"kind", "what each does: all_reduce, all_gather, ...", "all_reduce"},
+            {{"collective", "what each does: all_reduce, all_gather, ...", "all_reduce"},
              {"bytes", "comm_size of each", "1MiB"},
              {"count", "how many", "1"},
              {"chained", "whether each waits for the one before", "true"},

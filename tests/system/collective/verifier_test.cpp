@@ -12,94 +12,10 @@
 
 #include "astra/core/error.h"
 #include "system/collective/algorithm.h"
+#include "tests/system/collective/hand_written.h"
 
 namespace astra {
 namespace {
-
-struct Op {
-    enum class What : std::uint8_t { Send, Receive, Reduce, ReducePartly, BeginWave, EndWave };
-    What what{};
-    std::uint32_t peer = 0;
-    Payload payload;
-    std::uint32_t urgent = 0;
-};
-using Role = std::vector<Op>;
-
-Op send(std::uint32_t peer, const Payload& payload = {}) {
-    return {Op::What::Send, peer, payload, 0};
-}
-Op receive(std::uint32_t peer, const Payload& payload = {}) {
-    return {Op::What::Receive, peer, payload, 0};
-}
-Op reduce(std::uint32_t peer, const Payload& payload = {}) {
-    return {Op::What::Reduce, peer, payload, 0};
-}
-
-Op reduce_partly(std::uint32_t peer, const Payload& payload, std::uint32_t urgent) {
-    return {Op::What::ReducePartly, peer, payload, urgent};
-}
-Op begin_wave() {
-    return {Op::What::BeginWave, 0, {}, 0};
-}
-Op end_wave() {
-    return {Op::What::EndWave, 0, {}, 0};
-}
-
-void put(const Op& op, ProgramBuilder& builder) {
-    switch (op.what) {
-        case Op::What::Send:
-            builder.send(op.peer, op.payload);
-            break;
-        case Op::What::Receive:
-            builder.receive(op.peer, op.payload, false);
-            break;
-        case Op::What::Reduce:
-            builder.receive(op.peer, op.payload, true);
-            break;
-        case Op::What::ReducePartly:
-            builder.receive_partly(op.peer, op.payload, op.urgent);
-            break;
-        case Op::What::BeginWave:
-            builder.begin_wave();
-            break;
-        case Op::What::EndWave:
-            builder.end_wave();
-            break;
-    }
-}
-
-Program build(Relation relation,
-              std::uint32_t members,
-              std::uint32_t blocks,
-              const std::vector<Role>& roles) {
-    ProgramBuilder builder(relation, members, blocks);
-    for (const Role& role : roles) {
-        builder.begin_role();
-        for (const Op& op : role) {
-            put(op, builder);
-        }
-    }
-    return builder.finish();
-}
-
-Program absolute(std::uint32_t blocks, const std::vector<Role>& roles) {
-    return build(Relation::Absolute, static_cast<std::uint32_t>(roles.size()), blocks, roles);
-}
-
-void expect_correct(const Program& program, CollectiveKind kind, std::uint32_t root = 0) {
-    const Verdict verdict = verify(program, kind, root);
-    EXPECT_TRUE(verdict.correct) << verdict.fault;
-    EXPECT_EQ(verdict.fault, "");
-}
-
-void expect_fault(const Program& program,
-                  CollectiveKind kind,
-                  const std::string& fault,
-                  std::uint32_t root = 0) {
-    const Verdict verdict = verify(program, kind, root);
-    EXPECT_FALSE(verdict.correct);
-    EXPECT_EQ(verdict.fault, fault);
-}
 
 std::string error_of_finish(const std::vector<Role>& roles) {
     try {
@@ -110,7 +26,7 @@ std::string error_of_finish(const std::vector<Role>& roles) {
     return "no error";
 }
 
-// An all_reduce of one block: gathered by member 0 in two steps, then handed out.
+// An all_reduce of one block: gathered by member 0, then handed out.
 std::vector<Role> star() {
     return {{reduce(1), reduce(2), send(1), send(2)}, {send(0), receive(0)}, {send(0), receive(0)}};
 }
@@ -329,50 +245,6 @@ TEST(VerifierTest, NamesTheOriginOfAPairThatIsReducedTwice) {
         program,
         CollectiveKind::AllToAll,
         "member 1, step 1: the contribution of member 0 to block 1 of member 0 is reduced twice");
-}
-
-// A broadcast from member 0 by way of 1 and 2 to 3, in two blocks, each of which goes twice to
-// member 3.
-TEST(VerifierTest, NamesABlockSentBeforeItsWaveIsOver) {
-    const auto program = [](std::uint32_t sent_on) {
-        return absolute(2,
-                        {{send(1, {0}), send(2, {1}), send(1, {1}), send(3, {1})},
-                         {receive(0, {0}), receive(0, {1}), send(2, {0})},
-                         {receive(0, {1}),
-                          send(3, {sent_on}),
-                          begin_wave(),
-                          receive(1, {0}),
-                          send(3, {0}),
-                          receive(3, {1}),
-                          end_wave()},
-                         {receive(0, {1}), send(2, {1}), receive(2, {sent_on}), receive(2, {0})}});
-    };
-    expect_fault(program(1),
-                 CollectiveKind::Broadcast,
-                 "member 2, step 1: sends block 0, which messages of the same wave change");
-}
-
-TEST(VerifierTest, NamesABlockThatTwoMessagesOfAWaveChange) {
-    const std::vector<Role> roles = {{send(1), send(2)},
-                                     {receive(0), send(2)},
-                                     {begin_wave(), receive(0), receive(1), end_wave()}};
-    expect_fault(
-        absolute(1, roles),
-        CollectiveKind::Broadcast,
-        "member 2, step 0: receives block 0, which another message of the wave changes too");
-}
-
-// Member 0 sends both blocks on and reduces only one of them before.
-TEST(VerifierTest, NamesBlocksSentOnThatAreNotUrgent) {
-    const auto program = [](std::uint32_t urgent) {
-        return absolute(2,
-                        {{reduce_partly(1, {0, 1, 2}, urgent), send(1, {0, 1, 2})},
-                         {send(0, {0, 1, 2}), receive(0, {0, 1, 2})}});
-    };
-    expect_correct(program(2), CollectiveKind::AllReduce);
-    expect_fault(program(1),
-                 CollectiveKind::AllReduce,
-                 "member 0, step 0: sends on 2 blocks of a message, of which 1 are urgent");
 }
 
 // Beyond 64 members a set has more than one word.
