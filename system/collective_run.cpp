@@ -124,12 +124,13 @@ void CollectiveRun::take(std::uint32_t member, std::uint32_t send_index, std::ui
     std::uint64_t done_ps = saturating_add(come_ps, context_->endpoint_delay.ps);
     if (send.reduce) {
         const Bytes bytes = program_->bytes_of(send.payload, sender_of(member, send), size_);
+        // What an earlier step left to be reduced meanwhile comes first.
+        done_ps = std::max(done_ps, lane.reducing_ps);
         if (send.urgent == send.payload.count) {
             done_ps = saturating_add(done_ps, reduction(bytes).ps);
         } else {
             const Bytes urgent{bytes.count * send.urgent / send.payload.count};
-            const std::uint64_t start_ps = std::max(done_ps, lane.reducing_ps);
-            done_ps = saturating_add(start_ps, reduction(urgent).ps);
+            done_ps = saturating_add(done_ps, reduction(urgent).ps);
             lane.reducing_ps =
                 saturating_add(done_ps, reduction({bytes.count - urgent.count}).ps);
         }

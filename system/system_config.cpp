@@ -73,6 +73,14 @@ constexpr std::array kKinds = {CollectiveKind::AllReduce,
                                CollectiveKind::Broadcast,
                                CollectiveKind::Barrier};
 
+const char* default_algorithm(CollectiveKind kind) {
+    switch (kind) {
+        case CollectiveKind::Broadcast: return "binomial";
+        case CollectiveKind::Barrier: return "dissemination";
+        default: return "ring";
+    }
+}
+
 void read_collectives(const ConfigView& system, std::uint32_t dimensions, SystemConfig& config) {
     const ConfigView collectives = system.section("collectives");
     const ConfigView measured = system.section("measured");
@@ -80,6 +88,9 @@ void read_collectives(const ConfigView& system, std::uint32_t dimensions, System
         const auto k = static_cast<std::size_t>(kind);
         if (const auto list = collectives.find(name_of(kind))) {
             config.algorithms[k] = read_algorithms(*list, dimensions);
+        } else {
+            config.algorithms[k] = {{collectives.string_or(name_of(kind), default_algorithm(kind))},
+                                    collectives.path() + " (default)"};
         }
         if (const auto time = measured.find(name_of(kind))) {
             config.measured[k] = read_measured(*time);
@@ -90,14 +101,6 @@ void read_collectives(const ConfigView& system, std::uint32_t dimensions, System
                 .fail(fmt::format("'measured' needs system.measured.{}", name_of(kind)));
         }
     }
-    const auto fallback = [&](CollectiveKind kind, const char* name) {
-        auto& algorithms = config.algorithms[static_cast<std::size_t>(kind)];
-        if (algorithms.names.empty()) {
-            algorithms = {{name}, "default"};
-        }
-    };
-    fallback(CollectiveKind::Broadcast, "binomial");
-    fallback(CollectiveKind::Barrier, "dissemination");
 }
 
 void read_compute(const ConfigView& system, SystemConfig& config) {

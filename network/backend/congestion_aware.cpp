@@ -1,6 +1,7 @@
 // Whole-message store-and-forward: every link carries one message at a time, first come first served, and
 // passes it on when its last byte has arrived. As ASTRA-sim's analytical backend, in any number of
 // dimensions.
+#include <algorithm>
 #include <limits>
 
 #include "astra/core/transfer_clock.h"

@@ -1,5 +1,7 @@
 // Messages that never meet: latency of every link on the way, plus size over the slowest bandwidth.
 // As ASTRA-sim's analytical backend, but a message is charged in every dimension that it crosses.
+#include <array>
+
 #include "network/backend/backend.h"
 #include "network/backend/link_loads.h"
 #include "astra/core/transfer_clock.h"

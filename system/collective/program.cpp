@@ -32,6 +32,7 @@ ProgramBuilder::ProgramBuilder(Relation relation, std::uint32_t members, std::ui
 void ProgramBuilder::begin_role() {
     program_.first_step_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
     wave_has_step_ = false;
+    last_in_wave_ = false;
     program_.steps_.push_back({0,
                                static_cast<std::uint32_t>(program_.receives_.size()),
                                0,
@@ -46,7 +47,6 @@ void ProgramBuilder::begin_step() {
     step.first_receive = static_cast<std::uint32_t>(program_.receives_.size());
     step.first_send = static_cast<std::uint32_t>(program_.sends_.size());
     program_.steps_.push_back(step);
-    wave_has_step_ = in_wave_;
 }
 
 void ProgramBuilder::send(std::uint32_t peer, const Payload& payload) {
@@ -55,9 +55,13 @@ void ProgramBuilder::send(std::uint32_t peer, const Payload& payload) {
 }
 
 void ProgramBuilder::receive(std::uint32_t peer, const Payload& payload, bool reduce) {
-    if (program_.steps_.back().sends > 0) {
+    const Program::Step& last = program_.steps_.back();
+    const bool other_wave = in_wave_ ? !wave_has_step_ : last_in_wave_;
+    if (last.sends > 0 || (last.receives > 0 && other_wave)) {
         begin_step();
     }
+    wave_has_step_ = in_wave_;
+    last_in_wave_ = in_wave_;
     program_.receives_.push_back({peer, 0, payload, reduce, payload.count});
     ++program_.steps_.back().receives;
 }
@@ -125,12 +129,18 @@ Program ProgramBuilder::finish() {
                 i >= receives.size() ||
                 (i < sends.size() && sends[i].channel < receives[i].channel);
             const End& end = lonely_send ? sends[i] : receives[i];
-            throw InputError(fmt::format(
-                "program: a {} without its counterpart: member {} from peer {}, step {}",
-                lonely_send ? "send" : "receive",
-                end.channel >> 32,
-                end.channel & 0xffffffffU,
-                end.step));
+            const std::uint64_t receiver = end.channel >> 32;
+            const std::uint64_t sender = end.channel & 0xffffffffU;
+            throw InputError(
+                lonely_send
+                    ? fmt::format("program: member {}, step {}: a send without its receive at member {}",
+                                  sender,
+                                  end.step,
+                                  receiver)
+                    : fmt::format("program: member {}, step {}: a receive without its send at member {}",
+                                  receiver,
+                                  end.step,
+                                  sender));
         }
         Program::Send& send = program_.sends_[sends[i].op];
         Program::Receive& receive = program_.receives_[receives[i].op];

@@ -139,6 +139,7 @@ class ProgramBuilder {
     Program program_;
     bool in_wave_ = false;
     bool wave_has_step_ = false;
+    bool last_in_wave_ = false;  // the last step
 };
 
 }  // namespace astra

@@ -40,20 +40,20 @@ TEST(VerifierTest, ADroppedSendIsRefusedByTheBuilder) {
     std::vector<Role> roles = star();
     roles[2].erase(roles[2].begin());
     const std::string error = error_of_finish(roles);
-    EXPECT_EQ(error, "program: a receive without its counterpart: member 0 from peer 2, step 0");
+    EXPECT_EQ(error, "program: member 0, step 0: a receive without its send at member 2");
 }
 
 TEST(VerifierTest, ADroppedReceiveIsRefusedByTheBuilder) {
     std::vector<Role> roles = star();
     roles[1].pop_back();
     const std::string error = error_of_finish(roles);
-    EXPECT_EQ(error, "program: a send without its counterpart: member 1 from peer 0, step 0");
+    EXPECT_EQ(error, "program: member 0, step 0: a send without its receive at member 1");
 }
 
 TEST(VerifierTest, ASendToNobodyIsRefusedByTheBuilder) {
     std::vector<Role> roles = star();
     roles[1].push_back(send(7));
-    EXPECT_NE(error_of_finish(roles).find("a send without its counterpart"), std::string::npos);
+    EXPECT_NE(error_of_finish(roles).find("a send without its receive"), std::string::npos);
 }
 
 TEST(VerifierTest, NamesAContributionThatIsReducedTwice) {
