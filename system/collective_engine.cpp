@@ -1,9 +1,9 @@
 #include "system/collective_engine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "astra/core/check.h"
 #include "astra/core/error.h"
@@ -17,11 +17,8 @@ constexpr std::uint32_t kNoRun = 0xffffffffU;
 DimensionQueues::Limits limits_of(const Topology& topology,
                                   const SystemConfig& config,
                                   bool pass_younger) {
-    return {topology.dimensions(),
-            config.queues,
-            config.active_chunks,
-            config.patience,
-            pass_younger};
+    return {
+        topology.dimensions(), config.queues, config.active_chunks, config.patience, pass_younger};
 }
 
 }  // namespace
@@ -49,8 +46,7 @@ GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t>
     const GroupId id{static_cast<std::uint32_t>(groups_.size())};
     Group group;
     group.joined.resize(ranks.size());
-    group.group =
-        std::make_unique<ProcessGroup>(id, std::move(name), std::move(ranks), topology_);
+    group.group = std::make_unique<ProcessGroup>(id, std::move(name), std::move(ranks), topology_);
     groups_.push_back(std::move(group));
     return id;
 }
@@ -58,8 +54,7 @@ GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t>
 const CollectivePlan& CollectiveEngine::plan_for(Group& group, const PlanKey& key) {
     auto& plan = group.plans[key];
     if (!plan) {
-        plan = std::make_unique<CollectivePlan>(
-            make_plan(*group.group, key, config_, warnings_));
+        plan = std::make_unique<CollectivePlan>(make_plan(*group.group, key, config_, warnings_));
     }
     return *plan;
 }
@@ -105,9 +100,10 @@ void CollectiveEngine::join(GroupId id,
     // All chunks are there before the first one starts; each queue is then served once.
     const std::uint32_t queues = std::min(instance.chunks, config_.queues);
     for (std::uint32_t chunk = 0; chunk < queues; ++chunk) {
-        queues_.top_up(queues_.index_of(instance.group().rank(position),
-                                        instance.plan->digits[instance.plan->phases[0].digit].dimension,
-                                        queue_of(instance, 0, chunk)));
+        queues_.top_up(
+            queues_.index_of(instance.group().rank(position),
+                             instance.plan->digits[instance.plan->phases[0].digit].dimension,
+                             queue_of(instance, 0, chunk)));
     }
 }
 
@@ -134,10 +130,9 @@ CollectiveInstance& CollectiveEngine::instance_for(Group& group,
     instance.first_rank = group.group->rank(position);
     instance.created = created_++;
     instance.sequence = sequence;
-    instance.priority = config_.scheduling == SystemConfig::Scheduling::Lifo ? instance.created
-                        : config_.scheduling == SystemConfig::Scheduling::Fifo
-                            ? ~instance.created
-                            : request.priority;
+    instance.priority = config_.scheduling == SystemConfig::Scheduling::Lifo   ? instance.created
+                        : config_.scheduling == SystemConfig::Scheduling::Fifo ? ~instance.created
+                                                                               : request.priority;
     // No chunk is so small that a rank's part of it would be empty.
     const std::uint64_t parts =
         request.bytes.count / (request.bytes_are_a_shard ? 1 : plan.members);
@@ -170,26 +165,28 @@ void CollectiveEngine::check_same(const CollectiveInstance& instance,
         }
         return text;
     };
-    throw InputError(fmt::format(
-        "at {} ps: the ranks of group '{}' disagree about collective {} of the group: rank {} (node {}) asks "
-        "for {}, rank {} (node {}) for {}",
-        queue_.now().ps,
-        instance.group().name(),
-        instance.sequence,
-        instance.first_rank,
-        first.node_id,
-        ask(first),
-        rank,
-        request.node_id,
-        ask(request)));
+    throw InputError(
+        fmt::format("at {} ps: the ranks of group '{}' disagree about collective {} of the group: "
+                    "rank {} (node {}) asks "
+                    "for {}, rank {} (node {}) for {}",
+                    queue_.now().ps,
+                    instance.group().name(),
+                    instance.sequence,
+                    instance.first_rank,
+                    first.node_id,
+                    ask(first),
+                    rank,
+                    request.node_id,
+                    ask(request)));
 }
 
 // The ways up and down of an all_reduce have queues of their own as far as there are enough.
 std::uint32_t CollectiveEngine::queue_of(const CollectiveInstance& instance,
                                          std::uint32_t phase,
                                          std::uint32_t chunk) const {
-    const bool local = instance.plan->key.kind == CollectiveKind::AllReduce &&
-                       config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
+    const bool local =
+        instance.plan->key.kind == CollectiveKind::AllReduce &&
+        config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
     if (!local || config_.queues == 1) {
         return chunk % config_.queues;
     }
@@ -241,8 +238,9 @@ CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
     slot.phase = instance.phase_of(at.chunk, at.position);
     slot.subgroup = plan.subgroup(slot.phase, at.position);
     const std::uint32_t queue = queue_of(instance, slot.phase, at.chunk);
-    const bool one_way = plan.phases[slot.phase].returning ||
-                         (plan.key.kind == CollectiveKind::AllReduce && !plan.phases[slot.phase].whole);
+    const bool one_way =
+        plan.phases[slot.phase].returning ||
+        (plan.key.kind == CollectiveKind::AllReduce && !plan.phases[slot.phase].whole);
     const bool reversed = !one_way && queue >= (config_.queues + 1) / 2;
     const Program& program = program_for(plan, slot.phase, at.chunk, reversed);
     std::vector<std::uint32_t> ranks(program.members());
@@ -282,9 +280,8 @@ void CollectiveEngine::member_finished(CollectiveRun& run, std::uint32_t member)
     const auto number = static_cast<std::uint32_t>(run.id());
     RunSlot& slot = runs_[number];
     CollectiveInstance& instance = *slot.instance;
-    const ChunkAt at{&instance,
-                     instance.plan->position(slot.phase, slot.subgroup, member),
-                     slot.chunk};
+    const ChunkAt at{
+        &instance, instance.plan->position(slot.phase, slot.subgroup, member), slot.chunk};
     const std::uint32_t left_queue = queue_index(at);
     queues_.leave(left_queue, at);
     if (run.everyone_finished()) {

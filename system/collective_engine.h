@@ -1,5 +1,6 @@
-// Runs collectives: matches what the ranks of a group ask for by order, cuts them into chunks, takes every
-// chunk through the phases of the group's plan, and runs the programs message by message.
+// Runs collectives: matches what the ranks of a group ask for by order, cuts them into chunks,
+// takes every chunk through the phases of the group's plan, and runs the programs message by
+// message.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,12 @@ namespace astra {
 class CollectiveEngine final : private RunOwner, private ChunkStarter {
   public:
     // All references outlive the engine. `pass_younger` is there for a test (dimension_queues.h).
-    CollectiveEngine(EventQueue& queue, NetworkBackend& network, const Topology& topology,
-                     const SystemConfig& config, Warnings& warnings, bool pass_younger = true);
+    CollectiveEngine(EventQueue& queue,
+                     NetworkBackend& network,
+                     const Topology& topology,
+                     const SystemConfig& config,
+                     Warnings& warnings,
+                     bool pass_younger = true);
     ~CollectiveEngine() override;
 
     GroupId add_group(std::string name, std::vector<std::uint32_t> ranks);
@@ -35,8 +40,8 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     // Makes the plan, so that what cannot run is said before anything runs. Throws ConfigError.
     void prepare(GroupId id, const PlanKey& key);
 
-    // The rank at `position` of the group comes to its next collective; `done` runs when it has finished its
-    // part. Throws InputError when it asks for another kind or size than the others.
+    // The rank at `position` of the group comes to its next collective; `done` runs when it has
+    // finished its part. Throws InputError when it asks for another kind or size than the others.
     void join(GroupId id, std::uint32_t position, const CollectiveRequest& request, Callback done);
 
     // Finished collectives, in the order in which they ended.
@@ -45,16 +50,16 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     std::uint64_t bytes() const { return context_.bytes; }
     std::uint64_t passed() const { return queues_.passed(); }
 
-    // For the report of an unfinished run: what the collective waits for that `position` is in, and every
-    // unfinished one, oldest first: "group 'x', collective 3 (all_reduce of 8 B): …".
+    // For the report of an unfinished run: what the collective waits for that `position` is in, and
+    // every unfinished one, oldest first: "group 'x', collective 3 (all_reduce of 8 B): …".
     std::string describe_waiting(GroupId id, std::uint32_t position) const;
     std::vector<std::string> describe_unfinished(std::size_t most) const;
 
   private:
     struct Group {
         std::unique_ptr<ProcessGroup> group;
-        std::vector<std::uint64_t> joined;         // collectives so far, by position
-        std::deque<std::uint32_t> open;            // instances from `first_open` on
+        std::vector<std::uint64_t> joined;  // collectives so far, by position
+        std::deque<std::uint32_t> open;     // instances from `first_open` on
         std::uint64_t first_open = 0;
         std::map<PlanKey, std::unique_ptr<CollectivePlan>> plans;
     };
@@ -79,16 +84,21 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     bool peers_have_come(const ChunkAt& chunk) const override;
 
     const CollectivePlan& plan_for(Group& group, const PlanKey& key);
-    CollectiveInstance& instance_for(Group& group, std::uint32_t position,
+    CollectiveInstance& instance_for(Group& group,
+                                     std::uint32_t position,
                                      const CollectiveRequest& request);
-    void check_same(const CollectiveInstance& instance, std::uint32_t rank,
+    void check_same(const CollectiveInstance& instance,
+                    std::uint32_t rank,
                     const CollectiveRequest& request) const;
-    std::uint32_t queue_of(const CollectiveInstance& instance, std::uint32_t phase,
+    std::uint32_t queue_of(const CollectiveInstance& instance,
+                           std::uint32_t phase,
                            std::uint32_t chunk) const;
     std::uint32_t queue_index(const ChunkAt& chunk) const;
     std::uint32_t run_index(const ChunkAt& chunk) const;
     RunSlot& open_run(const ChunkAt& chunk);
-    const Program& program_for(const CollectivePlan& plan, std::uint32_t phase, std::uint32_t chunk,
+    const Program& program_for(const CollectivePlan& plan,
+                               std::uint32_t phase,
+                               std::uint32_t chunk,
                                bool reversed);
     void leave_at_once(std::uint64_t argument);
     void leave(CollectiveInstance& instance, std::uint32_t position);

@@ -14,12 +14,12 @@ namespace astra {
 // What a rank asks for when its trace comes to a collective.
 struct CollectiveRequest {
     CollectiveKind kind{};
-    Bytes bytes;                      // as the trace gives it
-    bool bytes_are_a_shard = false;   // all_gather: what each rank contributes, not the whole
-    std::uint32_t dimensions = ~0U;   // bit k: dimension k takes part
-    std::uint32_t root = 0;           // position
+    Bytes bytes;                     // as the trace gives it
+    bool bytes_are_a_shard = false;  // all_gather: what each rank contributes, not the whole
+    std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
+    std::uint32_t root = 0;          // position
     std::uint64_t priority = 0;
-    std::uint64_t node_id = 0;        // for messages
+    std::uint64_t node_id = 0;  // for messages
 
     PlanKey plan_key() const { return {kind, dimensions, root}; }
 };
@@ -33,18 +33,18 @@ struct CollectiveInstance {
 
     const CollectivePlan* plan = nullptr;
     CollectiveRequest request;
-    std::uint32_t first_rank = 0;    // who came first, with `request`
-    std::uint64_t created = 0;       // order of creation among all collectives
-    std::uint64_t sequence = 0;      // among those of the group
-    std::uint64_t priority = 0;      // greater goes first
+    std::uint32_t first_rank = 0;  // who came first, with `request`
+    std::uint64_t created = 0;     // order of creation among all collectives
+    std::uint64_t sequence = 0;    // among those of the group
+    std::uint64_t priority = 0;    // greater goes first
     std::uint32_t chunks = 1;
     SimTime start;
     SimTime end;
     std::uint32_t joined = 0;
     std::uint32_t left = 0;
-    std::vector<Member> members;             // by position
-    std::vector<std::uint16_t> phase;        // chunk · group size + position
-    std::vector<std::uint32_t> runs;         // chunk · runs_a_chunk + first_run + subgroup
+    std::vector<Member> members;       // by position
+    std::vector<std::uint16_t> phase;  // chunk · group size + position
+    std::vector<std::uint32_t> runs;   // chunk · runs_a_chunk + first_run + subgroup
 
     const ProcessGroup& group() const { return *plan->group; }
     std::uint16_t& phase_of(std::uint32_t chunk, std::uint32_t position) {

@@ -1,8 +1,8 @@
 #include "system/collective_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "astra/core/error.h"
 
@@ -30,12 +30,13 @@ std::string flat_name(const ProcessGroup& group,
     if (group.spanned().size() <= 1) {
         return names[group.flat_digit().dimension];
     }
-    warnings.add(fmt::format("group '{}' covers part of {} dimensions: its {} runs as one ring over its "
-                             "{} ranks",
-                             group.name(),
-                             group.spanned().size(),
-                             name_of(kind),
-                             group.size()));
+    warnings.add(
+        fmt::format("group '{}' covers part of {} dimensions: its {} runs as one ring over its "
+                    "{} ranks",
+                    group.name(),
+                    group.spanned().size(),
+                    name_of(kind),
+                    group.size()));
     return "ring";
 }
 
@@ -92,8 +93,7 @@ class PlanMaker {
         }
         if (flat || !group_.is_grid()) {
             plan_.digits = {group_.flat_digit()};
-            names_ = {flat ? names.front()
-                           : flat_name(group_, plan_.key.kind, names, warnings_)};
+            names_ = {flat ? names.front() : flat_name(group_, plan_.key.kind, names, warnings_)};
             return;
         }
         for (const auto& digit : group_.digits()) {
@@ -132,10 +132,7 @@ class PlanMaker {
         }
     }
 
-    void add_phase(std::uint32_t digit,
-                   CollectiveKind kind,
-                   bool returning,
-                   bool whole) {
+    void add_phase(std::uint32_t digit, CollectiveKind kind, bool returning, bool whole) {
         PhasePlan phase;
         phase.digit = digit;
         phase.kind = kind;
@@ -179,9 +176,7 @@ class PlanMaker {
 
 }  // namespace
 
-Bytes CollectivePlan::phase_bytes(std::uint32_t phase,
-                                  std::uint32_t position,
-                                  Bytes chunk) const {
+Bytes CollectivePlan::phase_bytes(std::uint32_t phase, std::uint32_t position, Bytes chunk) const {
     Bytes bytes = chunk;
     if (!phases[phase].whole) {
         for (std::uint32_t d = 0; d < phases[phase].digit; ++d) {

@@ -33,9 +33,9 @@ struct PhasePlan {
     std::uint32_t digit = 0;  // index into CollectivePlan::digits
     CollectiveKind kind{};
     AlgorithmChoice choice;
-    bool returning = false;        // the way down of an all_reduce
-    bool whole = false;            // the whole chunk, not the part that lower digits left
-    std::uint32_t first_run = 0;   // runs of a chunk are numbered phase by phase
+    bool returning = false;       // the way down of an all_reduce
+    bool whole = false;           // the whole chunk, not the part that lower digits left
+    std::uint32_t first_run = 0;  // runs of a chunk are numbered phase by phase
 };
 
 struct CollectivePlan {
@@ -44,8 +44,8 @@ struct CollectivePlan {
     std::vector<ProcessGroup::Digit> digits;  // those that take part
     std::vector<PhasePlan> phases;            // none for a group of one
     std::uint32_t runs_a_chunk = 0;
-    std::uint32_t members = 1;                // product of the digits: who exchanges data
-    std::string algorithm;                    // for people: "ring+direct"
+    std::uint32_t members = 1;  // product of the digits: who exchanges data
+    std::string algorithm;      // for people: "ring+direct"
     const MeasuredTime* measured = nullptr;
 
     // The group within a phase that `position` belongs to, its place there, and back.
@@ -58,7 +58,8 @@ struct CollectivePlan {
         const auto& digit = digits[phases[phase].digit];
         return position / digit.stride % digit.size;
     }
-    std::uint32_t position(std::uint32_t phase, std::uint32_t subgroup,
+    std::uint32_t position(std::uint32_t phase,
+                           std::uint32_t subgroup,
                            std::uint32_t member) const {
         const auto& digit = digits[phases[phase].digit];
         return subgroup / digit.stride * (digit.stride * digit.size) + member * digit.stride +
@@ -68,9 +69,11 @@ struct CollectivePlan {
     Bytes phase_bytes(std::uint32_t phase, std::uint32_t position, Bytes chunk) const;
 };
 
-// Throws ConfigError when an algorithm cannot do the kind or the size of the group; warns when a group over
-// part of several dimensions falls back to a flat ring.
-CollectivePlan make_plan(const ProcessGroup& group, const PlanKey& key, const SystemConfig& config,
+// Throws ConfigError when an algorithm cannot do the kind or the size of the group; warns when a
+// group over part of several dimensions falls back to a flat ring.
+CollectivePlan make_plan(const ProcessGroup& group,
+                         const PlanKey& key,
+                         const SystemConfig& config,
                          Warnings& warnings);
 
 }  // namespace astra

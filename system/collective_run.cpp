@@ -9,7 +9,7 @@ namespace astra {
 
 namespace {
 
-constexpr Bytes kRequestBytes{8192};        // the receiver's request under rendezvous, as in ASTRA-sim
+constexpr Bytes kRequestBytes{8192};  // the receiver's request under rendezvous, as in ASTRA-sim
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void CollectiveRun::begin(RunContext& context,
     owner_ = &owner;
     program_ = &program;
     id_ = id;
-    size_ = size;
+    sizes_ = program.cut(size);
     started_ = 0;
     finished_ = 0;
     ranks_ = std::move(ranks);
@@ -94,7 +94,7 @@ void CollectiveRun::issue(std::uint32_t member, std::uint32_t send) {
 void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime at) {
     const Program::Send& op = program_->send(send);
     const std::uint32_t receiver = program_->peer_of(member, op.peer);
-    const Bytes bytes = program_->bytes_of(op.payload, member, size_);
+    const Bytes bytes = program_->bytes_of(op.payload, member, sizes_);
     ++context_->messages;
     context_->bytes += bytes.count;
     context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
@@ -123,7 +123,7 @@ void CollectiveRun::take(std::uint32_t member, std::uint32_t send_index, std::ui
     Lane& lane = lanes_[member];
     std::uint64_t done_ps = saturating_add(come_ps, context_->endpoint_delay.ps);
     if (send.reduce) {
-        const Bytes bytes = program_->bytes_of(send.payload, sender_of(member, send), size_);
+        const Bytes bytes = program_->bytes_of(send.payload, sender_of(member, send), sizes_);
         // What an earlier step left to be reduced meanwhile comes first.
         done_ps = std::max(done_ps, lane.reducing_ps);
         if (send.urgent == send.payload.count) {
@@ -131,21 +131,21 @@ void CollectiveRun::take(std::uint32_t member, std::uint32_t send_index, std::ui
         } else {
             const Bytes urgent{bytes.count * send.urgent / send.payload.count};
             done_ps = saturating_add(done_ps, reduction(urgent).ps);
-            lane.reducing_ps =
-                saturating_add(done_ps, reduction({bytes.count - urgent.count}).ps);
+            lane.reducing_ps = saturating_add(done_ps, reduction({bytes.count - urgent.count}).ps);
         }
     }
     lane.clock_ps = std::max(lane.clock_ps, done_ps);
 }
 
 // The member whose payload a message is.
-std::uint32_t CollectiveRun::sender_of(std::uint32_t receiver,
-                                       const Program::Send& send) const {
+std::uint32_t CollectiveRun::sender_of(std::uint32_t receiver, const Program::Send& send) const {
     switch (program_->relation()) {
         case Relation::Rotation:
             return program_->peer_of(receiver, program_->members() - send.peer);
-        case Relation::Xor: return receiver ^ send.peer;
-        case Relation::Absolute: break;
+        case Relation::Xor:
+            return receiver ^ send.peer;
+        case Relation::Absolute:
+            break;
     }
     return receiver;  // blocks of an absolute program are absolute
 }

@@ -1,7 +1,8 @@
 // One program in execution: a chunk in one phase, over one sub-group of its ranks.
 //
-// Times are arithmetic, not events: a message that arrives at t is dealt with at t + endpoint delay, plus the
-// reduction; what it sets free is sent at that later time. A message costs the events of the network only.
+// Times are arithmetic, not events: a message that arrives at t is dealt with at t + endpoint
+// delay, plus the reduction; what it sets free is sent at that later time. A message costs the
+// events of the network only.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,12 @@ class RunOwner {
 class CollectiveRun {
   public:
     // `id` is the owner's own; `ranks` of the fabric, a member each; `size` the whole buffer.
-    void begin(RunContext& context, RunOwner& owner, std::uint64_t id, const Program& program,
-               std::vector<std::uint32_t> ranks, Bytes size);
+    void begin(RunContext& context,
+               RunOwner& owner,
+               std::uint64_t id,
+               const Program& program,
+               std::vector<std::uint32_t> ranks,
+               Bytes size);
 
     // Lets a member take part. It pays the endpoint delay first.
     void start(std::uint32_t member);
@@ -100,7 +105,7 @@ class CollectiveRun {
     RunOwner* owner_ = nullptr;
     const Program* program_ = nullptr;
     std::uint64_t id_ = 0;
-    Bytes size_;
+    Program::BlockSizes sizes_;
     std::uint32_t started_ = 0;
     std::uint32_t finished_ = 0;
     std::vector<std::uint32_t> ranks_;

@@ -71,8 +71,8 @@ std::size_t DimensionQueues::kept_out(const Queue& queue, Duration held_for) con
     if (oldest == queue.waiting.size()) {
         return oldest;
     }
-    const bool kept = std::any_of(
-        queue.holders.begin(), queue.holders.end(), [&](const Holder& holder) {
+    const bool kept =
+        std::any_of(queue.holders.begin(), queue.holders.end(), [&](const Holder& holder) {
             return is_older(queue.waiting[oldest], holder.chunk) &&
                    holder.since + held_for <= events_.now() &&
                    !starter_.peers_have_come(holder.chunk);

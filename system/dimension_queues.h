@@ -1,13 +1,14 @@
 // Which chunks of a rank may use a dimension at a time.
 //
-// Each rank has some queues for each dimension; in a queue a limited number of chunks run at once, the others
-// wait in the order of their priority, first come first served among equals.
+// Each rank has some queues for each dimension; in a queue a limited number of chunks run at once,
+// the others wait in the order of their priority, first come first served among equals.
 //
-// A limit alone deadlocks: with one queue for the way up and the way down of an all_reduce over three dimensions,
-// rank A may hold its place with a chunk that waits for rank B, while B holds its own with one that waits for
-// A. Here a chunk that waits behind a *younger* one whose peers have not all come passes it after a short
-// while ("patience"), beyond the limit. The oldest unfinished chunk is then never held up by places, so it
-// finishes, and so by induction does every other. Among ranks in step it never happens.
+// A limit alone deadlocks: with one queue for the way up and the way down of an all_reduce over
+// three dimensions, rank A may hold its place with a chunk that waits for rank B, while B holds its
+// own with one that waits for A. Here a chunk that waits behind a *younger* one whose peers have
+// not all come passes it after a short while ("patience"), beyond the limit. The oldest unfinished
+// chunk is then never held up by places, so it finishes, and so by induction does every other.
+// Among ranks in step it never happens.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +46,11 @@ class DimensionQueues {
         std::uint32_t queues = 1;         // a dimension
         std::uint32_t active_chunks = 1;  // a dimension: shared out among its queues, rounded up
         Duration patience;
-        bool pass_younger = true;         // false: places are never exceeded, and runs may deadlock
+        bool pass_younger = true;  // false: places are never exceeded, and runs may deadlock
     };
-    DimensionQueues(EventQueue& queue, ChunkStarter& starter, std::uint32_t ranks,
+    DimensionQueues(EventQueue& queue,
+                    ChunkStarter& starter,
+                    std::uint32_t ranks,
                     const Limits& limits);
 
     std::uint32_t index_of(std::uint32_t rank, std::uint32_t dimension, std::uint32_t queue) const {
@@ -73,7 +76,8 @@ class DimensionQueues {
     void start(Queue& queue, std::size_t waiting);
     void watch(std::uint32_t queue);
     void check(std::uint64_t queue);
-    // The oldest waiting chunk that a younger holder without its peers keeps out; waiting.size() if none.
+    // The oldest waiting chunk that a younger holder without its peers keeps out; waiting.size() if
+    // none.
     std::size_t kept_out(const Queue& queue, Duration held_for) const;
 
     EventQueue& events_;

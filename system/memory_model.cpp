@@ -1,10 +1,10 @@
 #include "system/memory_model.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
+
+#include <fmt/format.h>
 
 namespace astra {
 
@@ -27,10 +27,8 @@ MemoryModel::MemoryModel(const ConfigView& memory, std::uint32_t ranks) {
         const std::uint64_t needed = (std::uint64_t{ranks} + ranks_a_node_ - 1) / ranks_a_node_;
         servers = memory.integer_or("nodes", needed, 1, 1U << 24);
         if (servers < needed) {
-            memory.at("nodes").fail(fmt::format("{} nodes of {} ranks are too few for {} ranks",
-                                                servers,
-                                                ranks_a_node_,
-                                                ranks));
+            memory.at("nodes").fail(fmt::format(
+                "{} nodes of {} ranks are too few for {} ranks", servers, ranks_a_node_, ranks));
         }
     }
     free_.resize(servers);

@@ -1,9 +1,9 @@
 #include "system/point_to_point.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
+
+#include <fmt/format.h>
 
 #include "astra/core/error.h"
 
@@ -52,17 +52,18 @@ void PointToPoint::check_sizes(const Transfer& transfer) const {
         transfer.request.bytes == transfer.expected) {
         return;
     }
-    throw InputError(fmt::format(
-        "at {} ps: sizes differ: rank {} (node {}) sends {} B to rank {} under tag {}, which expects {} B "
-        "(node {})",
-        queue_.now().ps,
-        transfer.request.source,
-        transfer.request.node_id,
-        transfer.request.bytes.count,
-        transfer.request.destination,
-        transfer.request.tag,
-        transfer.expected.count,
-        transfer.receiver_node));
+    throw InputError(
+        fmt::format("at {} ps: sizes differ: rank {} (node {}) sends {} B to rank {} under tag {}, "
+                    "which expects {} B "
+                    "(node {})",
+                    queue_.now().ps,
+                    transfer.request.source,
+                    transfer.request.node_id,
+                    transfer.request.bytes.count,
+                    transfer.request.destination,
+                    transfer.request.tag,
+                    transfer.expected.count,
+                    transfer.receiver_node));
 }
 
 void PointToPoint::send(const PointRequest& request, Callback done) {
@@ -106,8 +107,9 @@ void PointToPoint::inject(std::uint32_t id) {
     }
     ++messages_;
     bytes_ += request.bytes.count;
-    network_.send(
-        {RankId{request.source}, RankId{request.destination}, request.bytes}, queue_.now(), arrival);
+    network_.send({RankId{request.source}, RankId{request.destination}, request.bytes},
+                  queue_.now(),
+                  arrival);
 }
 
 void PointToPoint::ask(std::uint32_t id) {

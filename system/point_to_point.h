@@ -1,8 +1,8 @@
 // Sends and receives, matched by source, destination, tag and order.
 //
-// Eager (default): the data leaves when the sender comes to its send. Rendezvous: the receiver, when it
-// comes to its receive, asks with a message of 8192 bytes, and the data leaves when both are there. A send to
-// the own rank is a copy that costs nothing.
+// Eager (default): the data leaves when the sender comes to its send. Rendezvous: the receiver,
+// when it comes to its receive, asks with a message of 8192 bytes, and the data leaves when both
+// are there. A send to the own rank is a copy that costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class PointToPoint {
     PointToPoint(EventQueue& queue, NetworkBackend& network, bool rendezvous)
         : queue_(queue), network_(network), rendezvous_(rendezvous) {}
 
-    // `done` runs when the data has arrived at the receiver. Throws InputError when the matching receive
-    // expects another size.
+    // `done` runs when the data has arrived at the receiver. Throws InputError when the matching
+    // receive expects another size.
     void send(const PointRequest& request, Callback done);
     // `done` runs when the data has arrived and the receive is posted.
     void receive(const PointRequest& request, Callback done);
@@ -39,9 +39,11 @@ class PointToPoint {
     std::uint64_t messages() const { return messages_; }
     std::uint64_t bytes() const { return bytes_; }
 
-    // Sends that nobody received, "rank 0 -> rank 1, tag 7, 8 B (node 3)", by source, destination, tag.
+    // Sends that nobody received, "rank 0 -> rank 1, tag 7, 8 B (node 3)", by source, destination,
+    // tag.
     std::vector<std::string> unreceived() const;
-    // The near match of a receive that waits: sends between the same ranks under another tag. "" if none.
+    // The near match of a receive that waits: sends between the same ranks under another tag. "" if
+    // none.
     std::string near_match(const PointRequest& receive) const;
 
   private:

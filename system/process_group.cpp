@@ -17,7 +17,8 @@ ProcessGroup::ProcessGroup(GroupId id,
         for (const std::uint32_t rank : ranks_) {
             seen[topology.coordinate(rank, k)] = true;
         }
-        const auto distinct = static_cast<std::uint32_t>(std::count(seen.begin(), seen.end(), true));
+        const auto distinct =
+            static_cast<std::uint32_t>(std::count(seen.begin(), seen.end(), true));
         if (distinct > 1) {
             digits_.push_back({distinct, static_cast<std::uint32_t>(grid_size), k});
             spanned_.push_back(k);

@@ -22,7 +22,9 @@ class ProcessGroup {
     };
 
     // `ranks` of the fabric, not empty, without repeats.
-    ProcessGroup(GroupId id, std::string name, std::vector<std::uint32_t> ranks,
+    ProcessGroup(GroupId id,
+                 std::string name,
+                 std::vector<std::uint32_t> ranks,
                  const Topology& topology);
 
     GroupId id() const { return id_; }
@@ -36,9 +38,7 @@ class ProcessGroup {
     // Dimensions of the topology in which ranks of the group differ.
     const std::vector<std::uint32_t>& spanned() const { return spanned_; }
     // All ranks as one digit, as flat algorithms see the group.
-    Digit flat_digit() const {
-        return {size(), 1, spanned_.empty() ? 0 : spanned_.front()};
-    }
+    Digit flat_digit() const { return {size(), 1, spanned_.empty() ? 0 : spanned_.front()}; }
 
   private:
     GroupId id_;

@@ -1,9 +1,9 @@
 #include "system/system_config.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "astra/core/nearest.h"
 
@@ -32,9 +32,10 @@ SystemConfig::Algorithms read_algorithms(const ConfigView& list, std::uint32_t d
         list.fail("names no algorithm");
     }
     if (algorithms.names.size() > 1 && algorithms.names.size() != dimensions) {
-        list.fail(fmt::format("{} algorithms for {} dimensions; give one a dimension, or one for all",
-                              algorithms.names.size(),
-                              dimensions));
+        list.fail(
+            fmt::format("{} algorithms for {} dimensions; give one a dimension, or one for all",
+                        algorithms.names.size(),
+                        dimensions));
     }
     if (algorithms.names.size() > 1 && any_flat) {
         list.fail("an algorithm that spans all dimensions (one…, measured) stands alone");
@@ -75,9 +76,12 @@ constexpr std::array kKinds = {CollectiveKind::AllReduce,
 
 const char* default_algorithm(CollectiveKind kind) {
     switch (kind) {
-        case CollectiveKind::Broadcast: return "binomial";
-        case CollectiveKind::Barrier: return "dissemination";
-        default: return "ring";
+        case CollectiveKind::Broadcast:
+            return "binomial";
+        case CollectiveKind::Barrier:
+            return "dissemination";
+        default:
+            return "ring";
     }
 }
 
@@ -110,8 +114,8 @@ void read_compute(const ConfigView& system, SystemConfig& config) {
         config.peak_operations_per_s = peak->as_rate();
     }
     config.local_memory_bandwidth = system.bandwidth_or("local_memory_bandwidth", {});
-    if (config.roofline && (config.peak_operations_per_s <= 0 ||
-                            config.local_memory_bandwidth.bits_per_s == 0)) {
+    if (config.roofline &&
+        (config.peak_operations_per_s <= 0 || config.local_memory_bandwidth.bits_per_s == 0)) {
         system.at("roofline").fail("a roofline needs peak and local_memory_bandwidth above 0");
     }
     const ConfigView streams = system.section("streams");
@@ -150,8 +154,8 @@ Duration MeasuredTime::at(Bytes size) const {
     const Wide rise = static_cast<Wide>(y1.ps) - static_cast<Wide>(y0.ps);
     const Wide offset = static_cast<Wide>(size.count) - static_cast<Wide>(x0.count);
     const Wide product = rise * offset;
-    const Wide ps = static_cast<Wide>(y0.ps) +
-                    (product >= 0 ? (product + run - 1) / run : -((-product) / run));
+    const Wide ps =
+        static_cast<Wide>(y0.ps) + (product >= 0 ? (product + run - 1) / run : -((-product) / run));
     if (ps <= 0) {
         return {};
     }
@@ -165,8 +169,8 @@ SystemConfig SystemConfig::from_config(const ConfigView& system, std::uint32_t d
         system.at("injection_scale").fail("expected a factor from 0 to 1000000");
     }
     const Duration delay = system.duration_or("endpoint_delay", {10'000});
-    config.endpoint_delay = {static_cast<std::uint64_t>(
-        std::llround(static_cast<double>(delay.ps) * scale))};
+    config.endpoint_delay = {
+        static_cast<std::uint64_t>(std::llround(static_cast<double>(delay.ps) * scale))};
     config.chunks = static_cast<std::uint32_t>(system.integer_or("chunks", 1, 1, kMostChunks));
     config.active_chunks =
         static_cast<std::uint32_t>(system.integer_or("active_chunks", 1, 1, kMostChunks));

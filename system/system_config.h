@@ -17,10 +17,11 @@ namespace astra {
 // The time of a collective that is not simulated message by message.
 struct MeasuredTime {
     Duration alpha;
-    Bandwidth beta;  // alpha + bytes / beta
+    Bandwidth beta;                                  // alpha + bytes / beta
     std::vector<std::pair<Bytes, Duration>> points;  // if not empty: interpolated instead
 
-    // Between two points on a straight line, beyond them on the line of the nearest two, never below 0.
+    // Between two points on a straight line, beyond them on the line of the nearest two, never
+    // below 0.
     Duration at(Bytes size) const;
 };
 
@@ -41,7 +42,8 @@ struct SystemConfig {
     std::array<Algorithms, kCollectiveKinds> algorithms;
     std::array<std::optional<MeasuredTime>, kCollectiveKinds> measured;
     bool rendezvous = false;
-    // How long a chunk may wait behind a younger one whose peers have not come, before it passes it.
+    // How long a chunk may wait behind a younger one whose peers have not come, before it passes
+    // it.
     Duration patience;
 
     bool roofline = false;

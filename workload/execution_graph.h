@@ -1,5 +1,5 @@
-// One rank's trace, ready to be replayed: a structure of arrays, immutable, shared by all ranks whose
-// traces are equal up to the absolute numbers of their peers and the names of their groups.
+// One rank's trace, ready to be replayed: a structure of arrays, immutable, shared by all ranks
+// whose traces are equal up to the absolute numbers of their peers and the names of their groups.
 //
 // Ops are numbered 0 … size()-1 in ascending order of their ids in the trace. Peers and groups are
 // *roles*: indices into the small tables that each rank keeps for itself (RankTrace).
@@ -46,11 +46,11 @@ struct PointDetail {
 };
 struct CollectiveDetail {
     CollectiveKind kind{};
-    bool has_dimensions = false;      // involved_dim was given and not empty
+    bool has_dimensions = false;  // involved_dim was given and not empty
     std::uint32_t group_role = 0;
-    std::uint32_t root_role = 0;      // a peer role; kNoRole where the trace names no root
-    std::uint32_t dimensions = 0;     // involved_dim: bit k for dimension k; trues beyond 32 dropped
-    std::uint64_t priority = 0;       // comm_priority
+    std::uint32_t root_role = 0;   // a peer role; kNoRole where the trace names no root
+    std::uint32_t dimensions = 0;  // involved_dim: bit k for dimension k; trues beyond 32 dropped
+    std::uint64_t priority = 0;    // comm_priority
     Bytes bytes;
     bool operator==(const CollectiveDetail&) const = default;
 };
@@ -59,22 +59,22 @@ inline constexpr std::uint32_t kNoRole = 0xffffffffU;
 struct ExecutionGraph {
     // --- an entry an op ---
     std::vector<OpKind> kind;
-    std::vector<std::uint8_t> on_cpu;          // is_cpu_op
-    std::vector<std::uint64_t> node_id;        // id in the trace, ascending
-    std::vector<std::uint64_t> duration_ps;    // recorded duration; 0 = none
-    std::vector<std::uint32_t> detail;         // index into the table of its kind below
-    std::vector<std::uint32_t> name;           // index into `names`
-    std::vector<std::uint32_t> parent_count;   // distinct parents (data and control)
-    std::vector<std::uint32_t> child_begin;    // size() + 1 entries into `child`
-    std::vector<std::uint32_t> child;          // ascending within an op
+    std::vector<std::uint8_t> on_cpu;         // is_cpu_op
+    std::vector<std::uint64_t> node_id;       // id in the trace, ascending
+    std::vector<std::uint64_t> duration_ps;   // recorded duration; 0 = none
+    std::vector<std::uint32_t> detail;        // index into the table of its kind below
+    std::vector<std::uint32_t> name;          // index into `names`
+    std::vector<std::uint32_t> parent_count;  // distinct parents (data and control)
+    std::vector<std::uint32_t> child_begin;   // size() + 1 entries into `child`
+    std::vector<std::uint32_t> child;         // ascending within an op
     // --- tables ---
     std::vector<ComputeDetail> computes;
     std::vector<MemoryDetail> memories;
     std::vector<PointDetail> points;
     std::vector<CollectiveDetail> collectives;
-    std::vector<std::string> names;            // distinct; cut to 200 bytes
-    std::uint32_t peer_roles = 0;              // size of RankTrace::peers
-    std::uint32_t group_roles = 0;             // size of RankTrace::groups
+    std::vector<std::string> names;  // distinct; cut to 200 bytes
+    std::uint32_t peer_roles = 0;    // size of RankTrace::peers
+    std::uint32_t group_roles = 0;   // size of RankTrace::groups
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(kind.size()); }
     std::string_view name_of(OpId op) const { return names[name[index(op)]]; }

@@ -1,4 +1,5 @@
-// What a rank has been busy with: lengths of unions of intervals, kept up at every start and end of an op.
+// What a rank has been busy with: lengths of unions of intervals, kept up at every start and end of
+// an op.
 #pragma once
 
 #include <array>

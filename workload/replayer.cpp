@@ -57,24 +57,32 @@ void Replayer::start_job(std::uint64_t job) {
 
 Replayer::Stream Replayer::stream_of(const ExecutionGraph& graph, std::uint32_t op) {
     switch (graph.kind[op]) {
-        case OpKind::Compute: return graph.on_cpu[op] != 0 ? Stream::Cpu : Stream::Compute;
+        case OpKind::Compute:
+            return graph.on_cpu[op] != 0 ? Stream::Cpu : Stream::Compute;
         case OpKind::MemoryLoad:
-        case OpKind::MemoryStore: return graph.on_cpu[op] != 0 ? Stream::Cpu : Stream::Communication;
+        case OpKind::MemoryStore:
+            return graph.on_cpu[op] != 0 ? Stream::Cpu : Stream::Communication;
         case OpKind::Send:
-        case OpKind::Collective: return Stream::Communication;
-        default: return Stream::None;
+        case OpKind::Collective:
+            return Stream::Communication;
+        default:
+            return Stream::None;
     }
 }
 
 Activity Replayer::activity_of(const ExecutionGraph& graph, std::uint32_t op) {
     switch (graph.kind[op]) {
-        case OpKind::Compute: return graph.on_cpu[op] != 0 ? Activity::Other : Activity::Compute;
+        case OpKind::Compute:
+            return graph.on_cpu[op] != 0 ? Activity::Other : Activity::Compute;
         case OpKind::MemoryLoad:
-        case OpKind::MemoryStore: return Activity::Memory;
+        case OpKind::MemoryStore:
+            return Activity::Memory;
         case OpKind::Send:
         case OpKind::Recv:
-        case OpKind::Collective: return Activity::Communication;
-        default: return Activity::Other;
+        case OpKind::Collective:
+            return Activity::Communication;
+        default:
+            return Activity::Other;
     }
 }
 
@@ -84,8 +92,9 @@ void Replayer::make_ready(Rank& rank, std::uint32_t op) {
     std::push_heap(heap.begin(), heap.end(), std::greater<>());
 }
 
-// Issues all that can be issued, the lowest op first whatever its stream. Ops that take no time finish one
-// by one in the order of their issue, each after everything that it does not hold up has been issued.
+// Issues all that can be issued, the lowest op first whatever its stream. Ops that take no time
+// finish one by one in the order of their issue, each after everything that it does not hold up has
+// been issued.
 void Replayer::pump(std::uint32_t rank_number) {
     Rank& rank = ranks_[rank_number];
     instant_.clear();
@@ -142,23 +151,31 @@ bool Replayer::issue(std::uint32_t rank_number, std::uint32_t op) {
         return issue_delay({graph.duration_ps[op]}, done);
     }
     switch (graph.kind[op]) {
-        case OpKind::Compute: return issue_delay(compute_time(rank, op), done);
+        case OpKind::Compute:
+            return issue_delay(compute_time(rank, op), done);
         case OpKind::MemoryLoad:
         case OpKind::MemoryStore: {
             const Bytes bytes = graph.memories[graph.detail[op]].bytes;
             queue_.schedule_at(memory_.access(rank.fabric_rank, bytes, queue_.now()), done);
             return false;
         }
-        case OpKind::Send: points_.send(point_for(rank, op), done); return false;
-        case OpKind::Recv: points_.receive(point_for(rank, op), done); return false;
+        case OpKind::Send:
+            points_.send(point_for(rank, op), done);
+            return false;
+        case OpKind::Recv:
+            points_.receive(point_for(rank, op), done);
+            return false;
         case OpKind::Collective: {
             const auto& detail = graph.collectives[graph.detail[op]];
             const GroupPlace& place = rank.groups[detail.group_role];
             collectives_.join(place.group, place.position, request_for(rank, op), done);
             return false;
         }
-        case OpKind::Invalid: ++counts_.skipped; return true;
-        case OpKind::Metadata: return true;
+        case OpKind::Invalid:
+            ++counts_.skipped;
+            return true;
+        case OpKind::Metadata:
+            return true;
     }
     return true;
 }
@@ -167,8 +184,8 @@ Duration Replayer::compute_time(const Rank& rank, std::uint32_t op) {
     const ExecutionGraph& graph = *rank.graph;
     Duration time{graph.duration_ps[op]};
     const ComputeDetail& detail = graph.computes[graph.detail[op]];
-    const bool by_roofline = config_.roofline && graph.on_cpu[op] == 0 &&
-                             (detail.has_operations || detail.has_tensor);
+    const bool by_roofline =
+        config_.roofline && graph.on_cpu[op] == 0 && (detail.has_operations || detail.has_tensor);
     if (by_roofline) {
         time = compute_.roofline(detail.operations, {detail.tensor_bytes});
     } else if (time.ps == 0) {
@@ -192,8 +209,8 @@ CollectiveRequest Replayer::request_for(const Rank& rank, std::uint32_t op) cons
         const ProcessGroup& group = collectives_.group(rank.groups[detail.group_role].group);
         const std::uint32_t root = rank.job->fabric_ranks[rank.trace->peers[detail.root_role]];
         const auto& ranks = group.ranks();
-        request.root = static_cast<std::uint32_t>(
-            std::find(ranks.begin(), ranks.end(), root) - ranks.begin());
+        request.root =
+            static_cast<std::uint32_t>(std::find(ranks.begin(), ranks.end(), root) - ranks.begin());
     }
     return request;
 }

@@ -1,10 +1,10 @@
-// Replays the graphs of all ranks: an op is issued as soon as its parents have finished and a stream of its
-// kind is free, lowest number first.
+// Replays the graphs of all ranks: an op is issued as soon as its parents have finished and a
+// stream of its kind is free, lowest number first.
 //
-// Streams of a rank (SystemConfig): CPU ops; GPU compute; communication, shared by collectives, sends and
-// memory accesses. Receives and ops without work take no stream.
-// Cost: an op is looked at when a parent finishes and when it is issued, never in between.
-// Memory: 4 bytes an op and rank beside the shared graphs.
+// Streams of a rank (SystemConfig): CPU ops; GPU compute; communication, shared by collectives,
+// sends and memory accesses. Receives and ops without work take no stream. Cost: an op is looked at
+// when a parent finishes and when it is issued, never in between. Memory: 4 bytes an op and rank
+// beside the shared graphs.
 #pragma once
 
 #include <array>
@@ -28,27 +28,30 @@ namespace astra {
 
 // A workload on some ranks of the fabric.
 struct Job {
-    std::string name;                        // "" if it is the only one
+    std::string name;  // "" if it is the only one
     Workload workload;
-    std::vector<std::uint32_t> fabric_ranks; // rank of the job -> rank of the fabric
+    std::vector<std::uint32_t> fabric_ranks;  // rank of the job -> rank of the fabric
     SimTime start;
-    bool all_gather_shards = true;           // comm_size of an all_gather is what each rank contributes
+    bool all_gather_shards = true;  // comm_size of an all_gather is what each rank contributes
 };
 
 struct ReplayCounts {
     std::uint64_t ops = 0;
-    std::uint64_t skipped = 0;             // INVALID nodes
-    std::uint64_t without_duration = 0;    // compute ops that took no time for lack of a duration
+    std::uint64_t skipped = 0;           // INVALID nodes
+    std::uint64_t without_duration = 0;  // compute ops that took no time for lack of a duration
     std::uint64_t communication_ops = 0;
 };
 
 class Replayer {
   public:
-    Replayer(EventQueue& queue, CollectiveEngine& collectives, PointToPoint& points,
-             MemoryModel& memory, const SystemConfig& config);
+    Replayer(EventQueue& queue,
+             CollectiveEngine& collectives,
+             PointToPoint& points,
+             MemoryModel& memory,
+             const SystemConfig& config);
 
-    // Jobs share no ranks. Registers the job's groups and makes every plan that its ops need. Throws
-    // ConfigError or TraceError on what cannot run.
+    // Jobs share no ranks. Registers the job's groups and makes every plan that its ops need.
+    // Throws ConfigError or TraceError on what cannot run.
     void add_job(Job job);
 
     // Schedules the first ops of every job.
@@ -81,10 +84,10 @@ class Replayer {
         const ExecutionGraph* graph = nullptr;
         std::uint32_t fabric_rank = 0;
         std::uint32_t ops_left = 0;
-        std::vector<std::uint32_t> parents_left;  // or kRunning, kDone
+        std::vector<std::uint32_t> parents_left;                 // or kRunning, kDone
         std::array<std::vector<std::uint32_t>, kStreams> ready;  // heaps, lowest op first
         std::array<std::uint32_t, kStreams> free_streams{};
-        std::vector<GroupPlace> groups;           // by group role
+        std::vector<GroupPlace> groups;  // by group role
         RankActivity activity;
         SimTime finish;
         bool started = false;

@@ -1,11 +1,11 @@
-// What the replayer does before and after a run: groups and plans, and the report of a run that cannot
-// finish.
-#include <fmt/format.h>
-
+// What the replayer does before and after a run: groups and plans, and the report of a run that
+// cannot finish.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "astra/core/check.h"
 #include "astra/core/error.h"
@@ -17,7 +17,8 @@ void Replayer::add_job(Job added) {
     jobs_.push_back(std::move(added));
     const Job& job = jobs_.back();
     const auto& traces = job.workload.ranks;
-    ASTRA_CHECK(traces.size() == job.fabric_ranks.size(), "a job has a trace for each of its ranks");
+    ASTRA_CHECK(traces.size() == job.fabric_ranks.size(),
+                "a job has a trace for each of its ranks");
     first_rank_of_job_.push_back(ranks());
     const auto places = register_groups(job);
     ranks_.reserve(ranks_.size() + traces.size());
@@ -33,18 +34,16 @@ void Replayer::add_job(Job added) {
             config_.cpu_streams, config_.compute_streams, config_.communication_streams, 1};
         rank.groups = places[r];
         counts_.ops += rank.graph->size();
-        const bool same_as_before =
-            r > 0 && traces[r - 1].graph == traces[r].graph && traces[r - 1].groups == traces[r].groups;
+        const bool same_as_before = r > 0 && traces[r - 1].graph == traces[r].graph &&
+                                    traces[r - 1].groups == traces[r].groups;
         if (!same_as_before) {
             prepare_ops(rank);
         }
         check_memory(rank);
-        counts_.communication_ops +=
-            static_cast<std::uint64_t>(std::count_if(
-                rank.graph->kind.begin(), rank.graph->kind.end(), [](OpKind kind) {
-                    return kind == OpKind::Send || kind == OpKind::Recv ||
-                           kind == OpKind::Collective;
-                }));
+        counts_.communication_ops += static_cast<std::uint64_t>(
+            std::count_if(rank.graph->kind.begin(), rank.graph->kind.end(), [](OpKind kind) {
+                return kind == OpKind::Send || kind == OpKind::Recv || kind == OpKind::Collective;
+            }));
     }
 }
 
@@ -116,22 +115,21 @@ void Replayer::check_memory(const Rank& rank) const {
     for (std::uint32_t op = 0; op < rank.graph->size(); ++op) {
         if (rank.graph->kind[op] == OpKind::MemoryLoad ||
             rank.graph->kind[op] == OpKind::MemoryStore) {
-            throw TraceError(fmt::format(
-                "{}: rank {}, node {} ({}): accesses remote memory, but the memory configuration has none",
-                rank.trace->file,
-                rank.fabric_rank,
-                rank.graph->node_id[op],
-                rank.graph->name_of(OpId{op})));
+            throw TraceError(
+                fmt::format("{}: rank {}, node {} ({}): accesses remote memory, but the memory "
+                            "configuration has none",
+                            rank.trace->file,
+                            rank.fabric_rank,
+                            rank.graph->node_id[op],
+                            rank.graph->name_of(OpId{op})));
         }
     }
 }
 
 std::string Replayer::describe_op(const Rank& rank, std::uint32_t op) const {
     const ExecutionGraph& graph = *rank.graph;
-    const std::string node = fmt::format("rank {}: node {} ({})",
-                                         rank.fabric_rank,
-                                         graph.node_id[op],
-                                         graph.name_of(OpId{op}));
+    const std::string node = fmt::format(
+        "rank {}: node {} ({})", rank.fabric_rank, graph.node_id[op], graph.name_of(OpId{op}));
     switch (graph.kind[op]) {
         case OpKind::Recv: {
             const PointRequest request = point_for(rank, op);
@@ -157,12 +155,12 @@ std::string Replayer::describe_op(const Rank& rank, std::uint32_t op) const {
                                request.bytes.count);
         }
         case OpKind::Collective: {
-            const GroupPlace& place =
-                rank.groups[graph.collectives[graph.detail[op]].group_role];
+            const GroupPlace& place = rank.groups[graph.collectives[graph.detail[op]].group_role];
             return fmt::format(
                 "{} waits in {}", node, collectives_.describe_waiting(place.group, place.position));
         }
-        default: return node + " has not finished";
+        default:
+            return node + " has not finished";
     }
 }
 

@@ -10,15 +10,15 @@
 namespace astra {
 
 struct TraceOptions {
-    std::string prefix;              // PREFIX.<rank>.et|.json, each also with .gz or .zst
-    std::string group_file;          // "" = none
-    std::uint32_t ranks = 0;         // files 0 … ranks-1 must be there
-    std::uint64_t element_bytes = 1; // comm_size counts elements of so many bytes
+    std::string prefix;               // PREFIX.<rank>.et|.json, each also with .gz or .zst
+    std::string group_file;           // "" = none
+    std::uint32_t ranks = 0;          // files 0 … ranks-1 must be there
+    std::uint64_t element_bytes = 1;  // comm_size counts elements of so many bytes
 };
 
-// Throws TraceError and ConfigError before anything is simulated. Files are opened one after the other and
-// read as streams. Graphs of equal ranks are shared, also where they differ only in absolute peers
-// and in the names of their groups.
+// Throws TraceError and ConfigError before anything is simulated. Files are opened one after the
+// other and read as streams. Graphs of equal ranks are shared, also where they differ only in
+// absolute peers and in the names of their groups.
 Workload load_traces(const TraceOptions& options, Warnings& warnings);
 
 }  // namespace astra

@@ -1,11 +1,11 @@
 #include "astra/app/command.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdio>
 #include <exception>
 #include <new>
+
+#include <fmt/format.h>
 
 #include "astra/app/version.h"
 #include "astra/core/error.h"
@@ -25,7 +25,8 @@ constexpr int kOurBug = 4;
 
 void print_usage(std::FILE* out) {
     fmt::print(out, "astra {}: simulates distributed deep-learning training\n\n", version());
-    fmt::print(out, "usage: astra <command> [options]; astra <command> --help tells all of them\n\n");
+    fmt::print(out,
+               "usage: astra <command> [options]; astra <command> --help tells all of them\n\n");
     for (const Command* command : commands()) {
         fmt::print(out, "  {:<12} {}\n", command->name, command->doc);
     }

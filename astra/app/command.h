@@ -20,8 +20,8 @@ struct Command {
 
 std::span<const Command* const> commands();
 
-// Runs the command that `arguments` (without the program's name) begin with. Prints errors; returns the exit
-// status of docs/results.md. Throws nothing.
+// Runs the command that `arguments` (without the program's name) begin with. Prints errors; returns
+// the exit status of docs/results.md. Throws nothing.
 int run_program(const Arguments& arguments);
 
 }  // namespace astra

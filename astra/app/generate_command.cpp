@@ -1,7 +1,7 @@
 // `astra generate`: writes Chakra traces.
-#include <fmt/format.h>
-
 #include <cstdio>
+
+#include <fmt/format.h>
 
 #include "astra/app/command.h"
 #include "astra/app/options.h"
@@ -17,7 +17,8 @@ constexpr std::uint64_t kMostRanks = 1U << 24;
 int run(const Arguments& arguments) {
     OptionSet options(
         "usage: astra generate KIND [NAME=VALUE …] --ranks=N --output=PREFIX\n\n"
-        "Writes the Chakra traces PREFIX.<rank>.et, and PREFIX.groups.json where the kind has groups.\n\n" +
+        "Writes the Chakra traces PREFIX.<rank>.et, and PREFIX.groups.json where the kind has "
+        "groups.\n\n" +
         describe_generators());
     options.add_value("ranks", "N", "number of ranks (needed)");
     options.add_value("output", "PREFIX", "of the files (needed)");
@@ -36,7 +37,8 @@ int run(const Arguments& arguments) {
     for (std::size_t i = 1; i < words.size(); ++i) {
         const std::size_t equal = words[i].find('=');
         if (equal == std::string::npos || equal == 0) {
-            throw ConfigError(fmt::format("generate: '{}' is not of the form name=value", words[i]));
+            throw ConfigError(
+                fmt::format("generate: '{}' is not of the form name=value", words[i]));
         }
         parameters[words[i].substr(0, equal)] = words[i].substr(equal + 1);
     }

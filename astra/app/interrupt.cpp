@@ -7,7 +7,8 @@ namespace astra {
 namespace {
 
 // A signal handler can reach nothing but a global.
-volatile std::sig_atomic_t g_interrupted = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see above
+volatile std::sig_atomic_t g_interrupted =
+    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see above
 
 void on_signal(int) {
     g_interrupted = 1;

@@ -1,12 +1,12 @@
 #include "astra/app/jobs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <numeric>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace astra {
 
@@ -21,9 +21,8 @@ std::pair<std::uint32_t, std::uint32_t> parse_range(const ConfigView& item, std:
         const auto end = digits.data() + digits.size();
         const auto parsed = std::from_chars(digits.data(), end, value);
         if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != end || value >= ranks) {
-            item.fail(fmt::format("'{}' is not a rank below {} or a range of them, as in 0-7",
-                                  text,
-                                  ranks));
+            item.fail(fmt::format(
+                "'{}' is not a rank below {} or a range of them, as in 0-7", text, ranks));
         }
         return value;
     };
@@ -126,11 +125,10 @@ std::vector<Job> JobReader::load(Warnings& warnings) const {
         job.fabric_ranks = spec.ranks;
         job.start = spec.start;
         job.all_gather_shards = spec.all_gather_shards;
-        job.workload = spec.generator.empty() ? load_traces(spec.traces, warnings)
-                                              : generate_workload(spec.generator,
-                                                                  spec.parameters,
-                                                                  spec.traces.ranks,
-                                                                  warnings);
+        job.workload =
+            spec.generator.empty()
+                ? load_traces(spec.traces, warnings)
+                : generate_workload(spec.generator, spec.parameters, spec.traces.ranks, warnings);
         jobs.push_back(std::move(job));
     }
     return jobs;

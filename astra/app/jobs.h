@@ -25,7 +25,7 @@ class JobReader {
   private:
     struct Spec {
         std::string name;
-        TraceOptions traces;             // prefix "" if generated
+        TraceOptions traces;  // prefix "" if generated
         std::string generator;
         ParameterMap parameters;
         std::vector<std::uint32_t> ranks;

@@ -1,12 +1,12 @@
 #include "astra/app/options.h"
 
-#include <fmt/format.h>
-
-#include <boost/program_options.hpp>
 #include <charconv>
 #include <cmath>
 #include <sstream>
 #include <utility>
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
 
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"

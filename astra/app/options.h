@@ -1,5 +1,5 @@
-// Command-line options, on Boost.Program_options: both --option=value and --option value, no abbreviations,
-// unknown ones an error with the nearest.
+// Command-line options, on Boost.Program_options: both --option=value and --option value, no
+// abbreviations, unknown ones an error with the nearest.
 #pragma once
 
 #include <map>
@@ -33,7 +33,8 @@ class OptionSet {
     std::vector<std::string> list(const std::string& name) const;
     const std::vector<std::string>& positional() const;
     // A whole number; throws ConfigError that names the option.
-    std::optional<std::uint64_t> integer(const std::string& name, std::uint64_t least,
+    std::optional<std::uint64_t> integer(const std::string& name,
+                                         std::uint64_t least,
                                          std::uint64_t most) const;
     std::optional<double> number(const std::string& name) const;
     std::optional<bool> truth(const std::string& name) const;

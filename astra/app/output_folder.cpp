@@ -1,14 +1,14 @@
 #include "astra/app/output_folder.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "astra/core/error.h"
 

@@ -1,5 +1,5 @@
-// The folder that results go to. Files appear whole or not at all: they are written under another name and
-// renamed.
+// The folder that results go to. Files appear whole or not at all: they are written under another
+// name and renamed.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace astra {
 
 class OutputFolder {
   public:
-    // Creates the folder and makes sure that files can be written there. Throws ConfigError with the path.
+    // Creates the folder and makes sure that files can be written there. Throws ConfigError with
+    // the path.
     explicit OutputFolder(std::string path);
 
     // Throws ConfigError when the disk refuses.

@@ -1,9 +1,9 @@
 #include "astra/app/progress_line.h"
 
+#include <cstdio>
+
 #include <fmt/format.h>
 #include <unistd.h>
-
-#include <cstdio>
 
 #include "astra/config/units.h"
 

@@ -1,8 +1,8 @@
 #include "astra/app/result_files.h"
 
-#include <fmt/format.h>
-
 #include <iterator>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "astra/app/version.h"
@@ -12,8 +12,7 @@ namespace astra {
 namespace {
 
 std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(
-        -1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 // A name in a CSV field: quoted only where it must be.
@@ -32,7 +31,10 @@ using Out = std::back_insert_iterator<std::string>;
 
 // A JSON list, an entry a line.
 template <class Record, class Write>
-void write_list(std::string& text, const char* name, const std::vector<Record>& records, Write write) {
+void write_list(std::string& text,
+                const char* name,
+                const std::vector<Record>& records,
+                Write write) {
     fmt::format_to(Out(text), "  \"{}\": [", name);
     const char* separator = "\n";
     for (const Record& record : records) {
@@ -46,34 +48,36 @@ void write_list(std::string& text, const char* name, const std::vector<Record>& 
 
 void write_ranks(std::string& text, const RunResult& result) {
     write_list(text, "ranks", result.ranks, [&](const RankRecord& r) {
-        fmt::format_to(Out(text),
-                       R"({{"rank": {}, "finish_ps": {}, "compute_ps": {}, "communication_ps": {}, )"
-                       R"("memory_ps": {}, "exposed_communication_ps": {}, "exposed_memory_ps": {}, )"
-                       R"("idle_ps": {}}})",
-                       index(r.rank),
-                       r.finish.ps,
-                       r.compute.ps,
-                       r.communication.ps,
-                       r.memory.ps,
-                       r.exposed_communication.ps,
-                       r.exposed_memory.ps,
-                       r.idle.ps);
+        fmt::format_to(
+            Out(text),
+            R"({{"rank": {}, "finish_ps": {}, "compute_ps": {}, "communication_ps": {}, )"
+            R"("memory_ps": {}, "exposed_communication_ps": {}, "exposed_memory_ps": {}, )"
+            R"("idle_ps": {}}})",
+            index(r.rank),
+            r.finish.ps,
+            r.compute.ps,
+            r.communication.ps,
+            r.memory.ps,
+            r.exposed_communication.ps,
+            r.exposed_memory.ps,
+            r.idle.ps);
     });
 }
 
 void write_collectives(std::string& text, const RunResult& result) {
     write_list(text, "collectives", result.collectives, [&](const CollectiveRecord& c) {
-        fmt::format_to(Out(text),
-                       R"({{"group": {}, "sequence": {}, "kind": "{}", "algorithm": {}, "bytes": {}, )"
-                       R"("ranks": {}, "start_ps": {}, "end_ps": {}}})",
-                       quoted(c.group),
-                       c.sequence,
-                       name_of(c.kind),
-                       quoted(c.algorithm),
-                       c.bytes.count,
-                       c.ranks,
-                       c.start.ps,
-                       c.end.ps);
+        fmt::format_to(
+            Out(text),
+            R"({{"group": {}, "sequence": {}, "kind": "{}", "algorithm": {}, "bytes": {}, )"
+            R"("ranks": {}, "start_ps": {}, "end_ps": {}}})",
+            quoted(c.group),
+            c.sequence,
+            name_of(c.kind),
+            quoted(c.algorithm),
+            c.bytes.count,
+            c.ranks,
+            c.start.ps,
+            c.end.ps);
     });
 }
 
@@ -121,17 +125,18 @@ std::string result_json(const RunResult& result) {
         text += quoted(warning);
     });
     const RunCounts& n = result.counts;
-    fmt::format_to(Out(text),
-                   R"(  "counts": {{"ops": {}, "skipped_ops": {}, "ops_without_duration": {}, )"
-                   R"("dropped_dependencies": {}, "messages": {}, "message_bytes": {}, "events": {}}})"
-                   "\n}}\n",
-                   n.ops,
-                   n.skipped_ops,
-                   n.ops_without_duration,
-                   n.dropped_dependencies,
-                   n.messages,
-                   n.message_bytes,
-                   n.events);
+    fmt::format_to(
+        Out(text),
+        R"(  "counts": {{"ops": {}, "skipped_ops": {}, "ops_without_duration": {}, )"
+        R"("dropped_dependencies": {}, "messages": {}, "message_bytes": {}, "events": {}}})"
+        "\n}}\n",
+        n.ops,
+        n.skipped_ops,
+        n.ops_without_duration,
+        n.dropped_dependencies,
+        n.messages,
+        n.message_bytes,
+        n.events);
     return text;
 }
 

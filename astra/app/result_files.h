@@ -13,7 +13,8 @@ std::string ranks_csv(const RunResult& result);
 std::string collectives_csv(const RunResult& result);
 std::string links_csv(const RunResult& result);
 
-// Writes result.json, ranks.csv, and collectives.csv and links.csv unless they are empty or turned off.
+// Writes result.json, ranks.csv, and collectives.csv and links.csv unless they are empty or turned
+// off.
 void write_result_files(const RunResult& result, OutputFolder& folder);
 
 }  // namespace astra

@@ -1,9 +1,9 @@
 // `astra run`: one experiment, from a study or from ASTRA-sim's own files.
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "astra/app/command.h"
 #include "astra/app/interrupt.h"
@@ -27,27 +27,41 @@ constexpr const char* kUsage =
     "usage: astra run STUDY.yml [options]\n"
     "       astra run --workload-configuration=PREFIX --system-configuration=FILE "
     "--network-configuration=FILE [options]\n\n"
-    "Simulates one experiment. docs/study.md describes the study file, docs/results.md the results.";
+    "Simulates one experiment. docs/study.md describes the study file, docs/results.md the "
+    "results.";
 
 void declare(OptionSet& options) {
-    options.add_list("set", "KEY=VALUE", "overrides a key of the study: --set network.backend=congestion_aware");
-    options.add_value("backend", "NAME", "network backend: congestion_unaware (default) or congestion_aware");
-    options.add_value("output", "DIR", "folder of result.json and the CSV files (default: none are written)");
+    options.add_list(
+        "set", "KEY=VALUE", "overrides a key of the study: --set network.backend=congestion_aware");
+    options.add_value(
+        "backend", "NAME", "network backend: congestion_unaware (default) or congestion_aware");
+    options.add_value(
+        "output", "DIR", "folder of result.json and the CSV files (default: none are written)");
     options.add_value("seed", "N", "seed of compute_noise (default 1)");
-    options.add_value("until", "TIME", "stops with status 3 at this simulated time, as in 5ms (default: no limit)");
-    options.add_value("max-events", "N", "stops with status 3 after so many events (default: no limit)");
+    options.add_value("until",
+                      "TIME",
+                      "stops with status 3 at this simulated time, as in 5ms (default: no limit)");
+    options.add_value(
+        "max-events", "N", "stops with status 3 after so many events (default: no limit)");
     options.add_flag("check", "reads and validates everything, simulates nothing");
     options.add_flag("strict", "warnings are errors");
     options.add_flag("quiet", "no summary, no progress");
     options.add_value("workload-configuration", "PREFIX", "traces PREFIX.<rank>.et (ASTRA-sim)");
     options.add_value("system-configuration", "FILE", "system JSON (ASTRA-sim)");
     options.add_value("network-configuration", "FILE", "network YAML (ASTRA-sim)");
-    options.add_value("remote-memory-configuration", "FILE", "memory JSON (ASTRA-sim; default: no remote memory)");
-    options.add_value("comm-group-configuration", "FILE", "communicator groups JSON (ASTRA-sim; default: none)");
+    options.add_value("remote-memory-configuration",
+                      "FILE",
+                      "memory JSON (ASTRA-sim; default: no remote memory)");
+    options.add_value(
+        "comm-group-configuration", "FILE", "communicator groups JSON (ASTRA-sim; default: none)");
     options.add_value("num-queues-per-dim", "N", "queues of a dimension (ASTRA-sim; default 1)");
     options.add_value("injection-scale", "X", "multiplies endpoint-delay (ASTRA-sim; default 1)");
-    options.add_value("rendezvous-protocol", "BOOL", "receivers ask for messages (ASTRA-sim; default false)");
-    options.add_value("network-unit", "GiB|GB", "what a bandwidth of the network YAML counts: 2^30 (default) or 10^9 bytes a second");
+    options.add_value(
+        "rendezvous-protocol", "BOOL", "receivers ask for messages (ASTRA-sim; default false)");
+    options.add_value(
+        "network-unit",
+        "GiB|GB",
+        "what a bandwidth of the network YAML counts: 2^30 (default) or 10^9 bytes a second");
     options.add_value("logging-configuration", "FILE", "accepted, without effect (ASTRA-sim)");
     options.add_value("logging-folder", "DIR", "accepted, without effect (ASTRA-sim)");
     options.add_value("comm-scale", "X", "refused: it has no effect in ASTRA-sim");
@@ -57,10 +71,11 @@ void declare(OptionSet& options) {
 std::string required(const OptionSet& options, const std::string& name) {
     const auto value = options.value(name);
     if (!value) {
-        throw ConfigError(fmt::format(
-            "--{} is missing: give a study file, or --workload-configuration, --system-configuration and "
-            "--network-configuration",
-            name));
+        throw ConfigError(
+            fmt::format("--{} is missing: give a study file, or --workload-configuration, "
+                        "--system-configuration and "
+                        "--network-configuration",
+                        name));
     }
     return *value;
 }
@@ -101,10 +116,11 @@ ConfigTree read_astra_sim(const OptionSet& options, Warnings& warnings) {
 void refuse_scales(const OptionSet& options) {
     for (const char* name : {"comm-scale", "compute-scale"}) {
         if (options.value(name)) {
-            throw ConfigError(fmt::format(
-                "--{}: ASTRA-sim reads this option and ignores it, so a result under it would not be what it "
-                "seems; scale sizes or durations in the trace instead",
-                name));
+            throw ConfigError(
+                fmt::format("--{}: ASTRA-sim reads this option and ignores it, so a result under "
+                            "it would not be what it "
+                            "seems; scale sizes or durations in the trace instead",
+                            name));
         }
     }
 }
@@ -115,7 +131,8 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     const bool astra_sim = has_astra_sim_files(options);
     if (files.size() > 1 || (astra_sim && !files.empty())) {
         throw ConfigError(fmt::format(
-            "'{}' is one file too many: give one study, or ASTRA-sim's files by their options", files.back()));
+            "'{}' is one file too many: give one study, or ASTRA-sim's files by their options",
+            files.back()));
     }
     for (const char* name : {"logging-configuration", "logging-folder"}) {
         if (options.value(name)) {
@@ -141,7 +158,8 @@ RunLimits read_limits(const OptionSet& options) {
     if (const auto text = options.value("until")) {
         const auto until = parse_duration(*text);
         if (!until) {
-            throw ConfigError(fmt::format("--until: '{}' is not a time with a unit, as in 5ms", *text));
+            throw ConfigError(
+                fmt::format("--until: '{}' is not a time with a unit, as in 5ms", *text));
         }
         limits.until = {until->ps};
     }
@@ -201,8 +219,7 @@ int simulate(const OptionSet& options) {
     printed = print_warnings(simulation.warnings(), printed);
     refuse_warnings(options, warned + printed);
     RunResult result = simulation.result();
-    result.warnings.insert(
-        result.warnings.begin(), reading.texts().begin(), reading.texts().end());
+    result.warnings.insert(result.warnings.begin(), reading.texts().begin(), reading.texts().end());
     if (output) {
         write_result_files(result, *output);
     }

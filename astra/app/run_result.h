@@ -1,4 +1,5 @@
-// All that a finished run has to say, in plain values; the writers and the summary read nothing else.
+// All that a finished run has to say, in plain values; the writers and the summary read nothing
+// else.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 #include "astra/app/simulation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "astra/app/jobs.h"
 #include "astra/core/error.h"
@@ -126,12 +126,13 @@ void Simulation::Parts::check_finished(const RunLimits& limits) const {
         return queue.executed() >= limits.max_events ? "the limit of events is reached"
                                                      : "the limit of simulated time is reached";
     }();
-    std::string text = fmt::format("cannot finish: {} at {} ps (event {}): {} of {} ranks have not finished",
-                                   what,
-                                   queue.now().ps,
-                                   queue.executed(),
-                                   stuck,
-                                   replayer.ranks());
+    std::string text =
+        fmt::format("cannot finish: {} at {} ps (event {}): {} of {} ranks have not finished",
+                    what,
+                    queue.now().ps,
+                    queue.executed(),
+                    stuck,
+                    replayer.ranks());
     text += join_lines(replayer.describe_stuck(kReportLines));
     const auto unfinished = collectives.describe_unfinished(kReportLines);
     if (!unfinished.empty()) {
@@ -143,8 +144,8 @@ void Simulation::Parts::check_finished(const RunLimits& limits) const {
 void Simulation::Parts::warn_of_the_run() {
     const auto unreceived = points.unreceived();
     if (!unreceived.empty()) {
-        std::string text = fmt::format("{} unmatched messages were sent and never received:",
-                                       unreceived.size());
+        std::string text =
+            fmt::format("{} unmatched messages were sent and never received:", unreceived.size());
         for (std::size_t i = 0; i < std::min(unreceived.size(), kListedSends); ++i) {
             text += fmt::format("{} {}", i == 0 ? "" : ";", unreceived[i]);
         }
@@ -159,10 +160,11 @@ void Simulation::Parts::warn_of_the_run() {
                                  counts.without_duration));
     }
     if (counts.communication_ops == 0 && replayer.ranks() > 1) {
-        warnings.add(fmt::format("no communication was simulated: {} ranks, {} ops, {} of them skipped",
-                                 replayer.ranks(),
-                                 counts.ops,
-                                 counts.skipped));
+        warnings.add(
+            fmt::format("no communication was simulated: {} ranks, {} ops, {} of them skipped",
+                        replayer.ranks(),
+                        counts.ops,
+                        counts.skipped));
     }
 }
 

@@ -1,5 +1,5 @@
-// A whole simulation: reads a study, builds the layers in the order of their dependencies, runs them. Any
-// number can live in one process.
+// A whole simulation: reads a study, builds the layers in the order of their dependencies, runs
+// them. Any number can live in one process.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class Simulation {
     // Called between slices of some 100,000 events; false stops the run.
     using Watcher = std::function<bool(const RunProgress&)>;
 
-    // Runs to the end; false if the watcher stopped it. Throws SimulationError when ranks cannot finish or a
-    // limit is reached, InputError when ranks contradict each other.
+    // Runs to the end; false if the watcher stopped it. Throws SimulationError when ranks cannot
+    // finish or a limit is reached, InputError when ranks contradict each other.
     bool run(const RunLimits& limits, const Watcher& watcher = {});
 
     // Warnings so far: of loading, and after run() of the run.

@@ -1,11 +1,11 @@
 #include "astra/app/summary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <tuple>
+
+#include <fmt/format.h>
 
 #include "astra/app/version.h"
 #include "astra/config/units.h"
@@ -43,17 +43,18 @@ void write_ranks(std::string& text, const RunResult& result) {
                    time(slowest->finish),
                    index(fastest->rank),
                    time(fastest->finish));
-    fmt::format_to(Out(text),
-                   "slowest rank     compute {} ({}), exposed communication {} ({}), exposed memory {} "
-                   "({}), idle {} ({})\n",
-                   to_text(slowest->compute),
-                   share(slowest->compute, slowest->finish),
-                   to_text(slowest->exposed_communication),
-                   share(slowest->exposed_communication, slowest->finish),
-                   to_text(slowest->exposed_memory),
-                   share(slowest->exposed_memory, slowest->finish),
-                   to_text(slowest->idle),
-                   share(slowest->idle, slowest->finish));
+    fmt::format_to(
+        Out(text),
+        "slowest rank     compute {} ({}), exposed communication {} ({}), exposed memory {} "
+        "({}), idle {} ({})\n",
+        to_text(slowest->compute),
+        share(slowest->compute, slowest->finish),
+        to_text(slowest->exposed_communication),
+        share(slowest->exposed_communication, slowest->finish),
+        to_text(slowest->exposed_memory),
+        share(slowest->exposed_memory, slowest->finish),
+        to_text(slowest->idle),
+        share(slowest->idle, slowest->finish));
     const Duration hidden{slowest->communication.ps - slowest->exposed_communication.ps};
     fmt::format_to(Out(text),
                    "communication    {} on the slowest rank, {} of it hidden under compute\n",
@@ -82,8 +83,7 @@ void write_collectives(std::string& text, const RunResult& result) {
         total.least_bytes = std::min(total.least_bytes, c.total_bytes.count);
         total.most_bytes = std::max(total.most_bytes, c.total_bytes.count);
         total.seconds += static_cast<double>((c.end - c.start).ps) * 1e-12;
-        total.bus_bytes +=
-            static_cast<double>(c.total_bytes.count) * bus_factor(c.kind, c.ranks);
+        total.bus_bytes += static_cast<double>(c.total_bytes.count) * bus_factor(c.kind, c.ranks);
     }
     fmt::format_to(Out(text),
                    "collectives      {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}\n",
@@ -97,24 +97,25 @@ void write_collectives(std::string& text, const RunResult& result) {
     std::size_t rows = 0;
     for (const auto& [key, total] : totals) {
         if (rows++ == kCollectiveRows) {
-            fmt::format_to(Out(text), "                 … and {} more\n", totals.size() - kCollectiveRows);
+            fmt::format_to(
+                Out(text), "                 … and {} more\n", totals.size() - kCollectiveRows);
             break;
         }
-        const std::string size = total.least_bytes == total.most_bytes
-                                     ? to_text(Bytes{total.most_bytes})
-                                     : to_text(Bytes{total.least_bytes}) + " … " +
-                                           to_text(Bytes{total.most_bytes});
+        const std::string size =
+            total.least_bytes == total.most_bytes
+                ? to_text(Bytes{total.most_bytes})
+                : to_text(Bytes{total.least_bytes}) + " … " + to_text(Bytes{total.most_bytes});
         const double mean_ps = total.seconds * 1e12 / static_cast<double>(total.count);
-        fmt::format_to(Out(text),
-                       "                 {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}\n",
-                       name_of(std::get<0>(key)),
-                       std::get<1>(key),
-                       std::get<2>(key),
-                       total.count,
-                       size,
-                       to_text(Duration{static_cast<std::uint64_t>(mean_ps)}),
-                       total.seconds > 0 ? fmt::format("{:.3f}", total.bus_bytes / total.seconds / 1e9)
-                                         : "-");
+        fmt::format_to(
+            Out(text),
+            "                 {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}\n",
+            name_of(std::get<0>(key)),
+            std::get<1>(key),
+            std::get<2>(key),
+            total.count,
+            size,
+            to_text(Duration{static_cast<std::uint64_t>(mean_ps)}),
+            total.seconds > 0 ? fmt::format("{:.3f}", total.bus_bytes / total.seconds / 1e9) : "-");
     }
 }
 
@@ -122,8 +123,8 @@ void write_links(std::string& text, const RunResult& result) {
     if (result.links.empty()) {
         return;
     }
-    const auto busiest =
-        std::max_element(result.links.begin(), result.links.end(), [](const auto& a, const auto& b) {
+    const auto busiest = std::max_element(
+        result.links.begin(), result.links.end(), [](const auto& a, const auto& b) {
             return a.busy < b.busy;
         });
     fmt::format_to(Out(text),
@@ -144,12 +145,15 @@ void write_links(std::string& text, const RunResult& result) {
 double bus_factor(CollectiveKind kind, std::uint32_t ranks) {
     const double n = ranks;
     switch (kind) {
-        case CollectiveKind::AllReduce: return 2 * (n - 1) / n;
+        case CollectiveKind::AllReduce:
+            return 2 * (n - 1) / n;
         case CollectiveKind::AllGather:
         case CollectiveKind::ReduceScatter:
         case CollectiveKind::ReduceScatterBlock:
-        case CollectiveKind::AllToAll: return (n - 1) / n;
-        default: return 1;
+        case CollectiveKind::AllToAll:
+            return (n - 1) / n;
+        default:
+            return 1;
     }
 }
 

@@ -15,12 +15,12 @@ struct AstraSimOptions {
     std::string workload_prefix;
     std::string system_file;
     std::string network_file;
-    std::string memory_file;            // "" = no memory expansion
-    std::string group_file;             // "" or a text with "empty" in it = none
+    std::string memory_file;  // "" = no memory expansion
+    std::string group_file;   // "" or a text with "empty" in it = none
     std::optional<std::uint32_t> queues_per_dimension;
     std::optional<double> injection_scale;  // multiplies endpoint-delay
     std::optional<bool> rendezvous;
-    std::string network_unit = "GiB";   // what a bare bandwidth of the network file means: GiB or GB
+    std::string network_unit = "GiB";  // what a bare bandwidth of the network file means: GiB or GB
 };
 
 // Throws ConfigError; keys that ASTRA-sim accepts and ignores are warnings.

@@ -37,28 +37,31 @@ class ConfigView {
     std::string string_or(std::string_view key, std::string_view fallback) const;
     bool bool_or(std::string_view key, bool fallback) const;
     double number_or(std::string_view key, double fallback) const;
-    std::uint64_t integer_or(std::string_view key, std::uint64_t fallback, std::uint64_t least,
+    std::uint64_t integer_or(std::string_view key,
+                             std::uint64_t fallback,
+                             std::uint64_t least,
                              std::uint64_t most) const;
     Duration duration_or(std::string_view key, Duration fallback) const;
     Bytes bytes_or(std::string_view key, Bytes fallback) const;
     Bandwidth bandwidth_or(std::string_view key, Bandwidth fallback) const;
     // One of `choices`; the error lists them and the nearest.
-    std::string choice_or(std::string_view key, std::string_view fallback,
+    std::string choice_or(std::string_view key,
+                          std::string_view fallback,
                           std::span<const std::string> choices) const;
 
     // --- this node itself ---
     bool is_map() const;
     bool is_list() const;
     bool is_scalar() const;
-    std::vector<ConfigView> items() const;          // of a list; a scalar counts as a list of one
+    std::vector<ConfigView> items() const;  // of a list; a scalar counts as a list of one
     std::string as_string() const;
-    bool as_bool() const;                           // true/false/yes/no/on/off/0/1
-    double as_number() const;                       // finite
+    bool as_bool() const;      // true/false/yes/no/on/off/0/1
+    double as_number() const;  // finite
     std::uint64_t as_integer(std::uint64_t least, std::uint64_t most) const;
-    Duration as_duration() const;                   // "500ns": ps, ns, us, ms, s, min, h
-    Bytes as_bytes() const;                         // "1MiB": B, KB, MB, GB, TB, KiB, MiB, GiB, TiB
-    Bandwidth as_bandwidth() const;                 // "400Gbps", "50GB/s", "50GiB/s"
-    double as_rate() const;                         // operations a second: "312TFLOPS" (K, M, G, T, P)
+    Duration as_duration() const;    // "500ns": ps, ns, us, ms, s, min, h
+    Bytes as_bytes() const;          // "1MiB": B, KB, MB, GB, TB, KiB, MiB, GiB, TiB
+    Bandwidth as_bandwidth() const;  // "400Gbps", "50GB/s", "50GiB/s"
+    double as_rate() const;          // operations a second: "312TFLOPS" (K, M, G, T, P)
     std::string as_choice(std::span<const std::string> choices) const;
 
     // "file:line:column", or "--set key" for an override.
@@ -79,10 +82,12 @@ class ConfigView {
 
 class ConfigTree {
   public:
-    // Reads YAML or JSON (by content; JSON is read as YAML, positions kept). Throws ConfigError on a
-    // missing file, bad syntax, duplicate keys, nesting beyond 64 levels or more than a million nodes.
+    // Reads YAML or JSON (by content; JSON is read as YAML, positions kept). Throws ConfigError on
+    // a missing file, bad syntax, duplicate keys, nesting beyond 64 levels or more than a million
+    // nodes.
     static ConfigTree parse_file(const std::string& file);
-    static ConfigTree parse_text(std::string_view text, const std::string& name,
+    static ConfigTree parse_text(std::string_view text,
+                                 const std::string& name,
                                  const std::string& folder = ".");
     static ConfigTree empty_map(const std::string& name);
 
@@ -97,10 +102,11 @@ class ConfigTree {
     // `--set key.path=value`: creates maps on the way; list elements by number
     // ("network.dimensions.0.bandwidth"). The value is YAML ("[ring, direct]" is a list).
     void set(std::string_view assignment);
-    // Puts a scalar, or a list of scalars, at a dotted path, with the place of `origin`: for translating
-    // one format into another.
+    // Puts a scalar, or a list of scalars, at a dotted path, with the place of `origin`: for
+    // translating one format into another.
     void put(std::string_view path, std::string_view value, const ConfigView& origin);
-    void put_list(std::string_view path, const std::vector<std::string>& values,
+    void put_list(std::string_view path,
+                  const std::vector<std::string>& values,
                   const ConfigView& origin);
 
     // Throws ConfigError for the first key that nobody read.

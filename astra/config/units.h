@@ -1,6 +1,6 @@
-// Quantities with units, as text. Every parser returns nothing when the text is not such a quantity;
-// a bare number (but 0) is not one. Numbers may be decimal fractions and have an exponent; the result
-// is rounded to the nearest integer unit and must fit it.
+// Quantities with units, as text. Every parser returns nothing when the text is not such a
+// quantity; a bare number (but 0) is not one. Numbers may be decimal fractions and have an
+// exponent; the result is rounded to the nearest integer unit and must fit it.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ std::optional<Bandwidth> parse_bandwidth(std::string_view text);
 // Operations a second: "312TFLOPS", "1.5e12FLOPS".
 std::optional<double> parse_rate(std::string_view text);
 
-// For people: three to six significant digits and the unit that fits: "43.05 us", "1 MiB", "50 GB/s".
+// For people: three to six significant digits and the unit that fits: "43.05 us", "1 MiB", "50
+// GB/s".
 std::string to_text(Duration duration);
 std::string to_text(Bytes bytes);
 std::string to_text(Bandwidth bandwidth);

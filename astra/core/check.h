@@ -6,7 +6,9 @@
 
 namespace astra {
 
-[[noreturn]] void check_failed(const char* expression, const char* file, int line,
+[[noreturn]] void check_failed(const char* expression,
+                               const char* file,
+                               int line,
                                std::string_view details);
 
 }  // namespace astra

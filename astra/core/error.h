@@ -10,13 +10,14 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The user's input is wrong (exit status 2). The first line of the message says where, what and what
-// was expected; further lines are details.
+// The user's input is wrong (exit status 2). The first line of the message says where, what and
+// what was expected; further lines are details.
 class InputError : public Error {
     using Error::Error;
 };
 
-// A configuration file, an option or a group file: "file:line:column: key: what, expected, nearest".
+// A configuration file, an option or a group file: "file:line:column: key: what, expected,
+// nearest".
 class ConfigError final : public InputError {
     using InputError::InputError;
 };

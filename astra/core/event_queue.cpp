@@ -27,8 +27,9 @@ EventQueue::EventQueue() {
 
 void EventQueue::schedule_at(SimTime when, Callback callback) {
     if (when.ps == kMaxPs) [[unlikely]] {
-        throw SimulationError("simulated time would pass 213 days, the most that picoseconds in 64 "
-                              "bits can hold");
+        throw SimulationError(
+            "simulated time would pass 213 days, the most that picoseconds in 64 "
+            "bits can hold");
     }
     ASTRA_CHECK(when >= now_, "an event was scheduled in the past");
     const Event event{when.ps, callback};
@@ -86,9 +87,10 @@ std::uint32_t EventQueue::new_block() {
 // All events of one time are therefore always in one bucket, in the order in which they came.
 void EventQueue::push_bucket(const Event& event) {
     const std::uint64_t differing = (event.when_ps ^ base_ps_) | 1U;
-    const std::uint32_t level = static_cast<std::uint32_t>(std::bit_width(differing) - 1) / kDigitBits;
-    const std::uint32_t digit = static_cast<std::uint32_t>(event.when_ps >> (level * kDigitBits)) &
-                                (kBucketsALevel - 1);
+    const std::uint32_t level =
+        static_cast<std::uint32_t>(std::bit_width(differing) - 1) / kDigitBits;
+    const std::uint32_t digit =
+        static_cast<std::uint32_t>(event.when_ps >> (level * kDigitBits)) & (kBucketsALevel - 1);
     Bucket& bucket = buckets_[level][digit];
     if (bucket.last == kNone) {
         bucket.first = bucket.last = new_block();
@@ -120,8 +122,9 @@ void EventQueue::push_front(const Event& event) {
     }
     // run_until may have moved the base past now; then the buckets must stay filed by it.
     if (front_.size() - front_head_ >= kFrontSpill && now_.ps >= base_ps_) {
-        // Hand everything back, so that insertion stays cheap however handlers behave: the base moves
-        // up to now, which changes digits only below the ones that the filled buckets are filed by.
+        // Hand everything back, so that insertion stays cheap however handlers behave: the base
+        // moves up to now, which changes digits only below the ones that the filled buckets are
+        // filed by.
         scratch_.assign(front_.begin() + static_cast<std::ptrdiff_t>(front_head_), front_.end());
         front_.clear();
         front_head_ = 0;
@@ -154,13 +157,14 @@ void EventQueue::refill_front() {
                 ASTRA_CHECK(level < kLevels, "events are counted that no bucket holds");
             }
         }
-        take_bucket(level,
-                    word * 64 + static_cast<std::uint32_t>(std::countr_zero(occupied_[level][word])));
+        take_bucket(
+            level,
+            word * 64 + static_cast<std::uint32_t>(std::countr_zero(occupied_[level][word])));
     }
 }
 
-// Moves the earliest bucket to the front if sorting it is cheap, and spreads it over the lower levels
-// otherwise.
+// Moves the earliest bucket to the front if sorting it is cheap, and spreads it over the lower
+// levels otherwise.
 void EventQueue::take_bucket(std::uint32_t level, std::uint32_t digit) {
     const Bucket bucket = buckets_[level][digit];
     buckets_[level][digit] = {};

@@ -33,9 +33,7 @@ class EventQueue {
 
     // Requires when >= now(). Throws SimulationError when `when` is beyond what a time can hold.
     void schedule_at(SimTime when, Callback callback);
-    void schedule_after(Duration delay, Callback callback) {
-        schedule_at(now_ + delay, callback);
-    }
+    void schedule_after(Duration delay, Callback callback) { schedule_at(now_ + delay, callback); }
 
     // Runs the next event; false when there is none.
     bool step();
@@ -87,11 +85,12 @@ class EventQueue {
     void sort_by_time(std::uint64_t start_ps);
     std::uint32_t new_block();
 
-    std::vector<Event> front_;        // sorted; the next event is front_[front_head_]
+    std::vector<Event> front_;  // sorted; the next event is front_[front_head_]
     std::size_t front_head_ = 0;
     std::uint64_t front_end_ps_ = 0;  // events before this time belong to the front
     std::uint64_t base_ps_ = 0;       // the buckets' digits are relative to this time
-    std::array<std::array<std::uint64_t, kBucketsALevel / 64>, kLevels> occupied_{};  // bit a bucket
+    std::array<std::array<std::uint64_t, kBucketsALevel / 64>, kLevels>
+        occupied_{};  // bit a bucket
     std::array<std::array<Bucket, kBucketsALevel>, kLevels> buckets_;
     std::vector<Block> blocks_;
     std::uint32_t free_block_ = kNone;

@@ -1,5 +1,5 @@
-// Transfer times at one rate, with the last few sizes remembered: a division of 128 bits costs as much
-// as the rest of a message, and simulated messages have few distinct sizes.
+// Transfer times at one rate, with the last few sizes remembered: a division of 128 bits costs as
+// much as the rest of a message, and simulated messages have few distinct sizes.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Collects what the user should know and the run can live with. Printed by the app on standard error
-// and listed in result.json; `--strict` turns them into an error.
+// Collects what the user should know and the run can live with. Printed by the app on standard
+// error and listed in result.json; `--strict` turns them into an error.
 #pragma once
 
 #include <string>

@@ -31,8 +31,8 @@ class NetworkBackend {
     NetworkBackend& operator=(const NetworkBackend&) = delete;
     virtual ~NetworkBackend() = default;
 
-    // Injects a message at time `at`, which is now or later, and runs `delivered` when its last byte
-    // has arrived. One virtual call a message.
+    // Injects a message at time `at`, which is now or later, and runs `delivered` when its last
+    // byte has arrived. One virtual call a message.
     virtual void send(const Message& message, SimTime at, Callback delivered) = 0;
 
     // What each link carried, in the order of the links; idle links are left out.
@@ -42,7 +42,8 @@ class NetworkBackend {
 struct BackendInfo {
     std::string_view name;
     std::string_view doc;
-    bool shares_links;  // false: concurrent messages never meet, so that links may carry more than they can
+    bool shares_links;  // false: concurrent messages never meet, so that links may carry more than
+                        // they can
     std::unique_ptr<NetworkBackend> (*build)(EventQueue& queue, const Topology& topology);
 };
 

@@ -1,6 +1,6 @@
-// Whole-message store-and-forward: every link carries one message at a time, first come first served, and
-// passes it on when its last byte has arrived. As ASTRA-sim's analytical backend, in any number of
-// dimensions.
+// Whole-message store-and-forward: every link carries one message at a time, first come first
+// served, and passes it on when its last byte has arrived. As ASTRA-sim's analytical backend, in
+// any number of dimensions.
 #include <algorithm>
 #include <limits>
 
@@ -11,12 +11,12 @@ namespace astra {
 
 namespace {
 
-// A link's queue needs no event of its own: the time at which a message leaves follows from the one before
-// it when it comes. Only the message that arrives next holds an event of the global queue.
+// A link's queue needs no event of its own: the time at which a message leaves follows from the one
+// before it when it comes. Only the message that arrives next holds an event of the global queue.
 class CongestionAware final : public NetworkBackend {
   public:
     CongestionAware(EventQueue& queue, const Topology& topology)
-        : queue_(queue), topology_(topology), links_(topology.links()) {
+        : queue_(queue), topology_(topology), links_(topology.links()), last_(topology.ranks()) {
         for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
             clocks_.emplace_back(topology.bandwidth(k));
         }
@@ -28,7 +28,12 @@ class CongestionAware final : public NetworkBackend {
         flight.delivered = delivered;
         flight.size = message.size;
         flight.destination = index(message.destination);
-        flight.hop = topology_.next_hop(index(message.source), flight.destination);
+        Way& way = last_[index(message.source)];
+        if (way.destination != flight.destination) {
+            way = {flight.destination,
+                   topology_.next_hop(index(message.source), flight.destination)};
+        }
+        flight.hop = way.hop;
         flight.step = 0;
         if (at == queue_.now()) {
             enter(id);
@@ -64,6 +69,11 @@ class CongestionAware final : public NetworkBackend {
         std::uint32_t step = 0;  // of the hop
         std::uint32_t destination = 0;
         std::uint32_t next = kNone;  // behind it on the link, or the next free flight
+    };
+    // The first hop of a rank's last message, which its next one is likely to take again.
+    struct Way {
+        std::uint32_t destination = kNone;
+        Hop hop;
     };
     struct Link {
         std::uint64_t free_ps = 0;  // when the last byte of the last message will have left
@@ -126,7 +136,7 @@ class CongestionAware final : public NetworkBackend {
             enter(id);
             return;
         }
-        const std::uint32_t node = topology_.end_of(flight.hop);
+        const std::uint32_t node = flight.hop.end;
         if (node != flight.destination) {
             flight.hop = topology_.next_hop(node, flight.destination);
             flight.step = 0;
@@ -142,6 +152,7 @@ class CongestionAware final : public NetworkBackend {
     EventQueue& queue_;
     const Topology& topology_;
     std::vector<Link> links_;
+    std::vector<Way> last_;
     std::vector<TransferClock> clocks_;
     std::vector<Flight> flights_;
     std::uint32_t free_flight_ = kNone;

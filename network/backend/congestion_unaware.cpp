@@ -2,9 +2,9 @@
 // As ASTRA-sim's analytical backend, but a message is charged in every dimension that it crosses.
 #include <array>
 
+#include "astra/core/transfer_clock.h"
 #include "network/backend/backend.h"
 #include "network/backend/link_loads.h"
-#include "astra/core/transfer_clock.h"
 
 namespace astra {
 
@@ -35,7 +35,7 @@ class CongestionUnaware final : public NetworkBackend {
             while (node != destination) {
                 const Hop hop = topology_.next_hop(node, destination);
                 add_load(hop, message.size);
-                node = topology_.end_of(hop);
+                node = hop.end;
             }
         }
         queue_.schedule_at(at + path.latency + wire, delivered);
@@ -74,7 +74,7 @@ class CongestionUnaware final : public NetworkBackend {
             }
             path.latency = path.latency + hop.count * topology_.latency(hop.dimension);
             ++path.hops;
-            node = topology_.end_of(hop);
+            node = hop.end;
         }
     }
 

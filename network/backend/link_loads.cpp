@@ -10,9 +10,8 @@ LinkLoads::LinkLoads(const Topology& topology) : topology_(topology), loads_(top
 }
 
 void LinkLoads::subtract_after(const Hop& hop, Bytes size, Duration busy, std::uint32_t lane) {
-    const std::uint32_t place = (hop.first - first_link_[hop.dimension]) % lane;
-    const std::uint32_t begin = hop.first - place;
-    const std::uint32_t end = place + hop.count;
+    const std::uint32_t begin = hop.lane;
+    const std::uint32_t end = hop.first - begin + hop.count;
     if (end == lane) {
         return;
     }
@@ -20,7 +19,7 @@ void LinkLoads::subtract_after(const Hop& hop, Bytes size, Duration busy, std::u
         loads_[begin].bytes += size.count;
         loads_[begin].busy_ps += busy.ps;
     }
-    Load& after = loads_[begin + end % lane];
+    Load& after = loads_[begin + (end > lane ? end - lane : end)];
     after.bytes -= size.count;
     after.busy_ps -= busy.ps;
 }

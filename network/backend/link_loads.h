@@ -29,7 +29,7 @@ class LinkLoads {
 
   private:
     struct Load {
-        std::uint64_t bytes = 0;    // differences wrap round; their sums do not
+        std::uint64_t bytes = 0;  // differences wrap round; their sums do not
         std::uint64_t busy_ps = 0;
     };
     void subtract_after(const Hop& hop, Bytes size, Duration busy, std::uint32_t lane);

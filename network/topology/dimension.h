@@ -1,6 +1,6 @@
-// One dimension of a topology: how `ports` equals are wired among themselves, perhaps over switches.
-// A topology is a product of dimensions (see topology.h). To add a kind: one .cpp in this folder that
-// defines `const DimensionInfo k<Name>Dimension`, and one line in builtins.def.
+// One dimension of a topology: how `ports` equals are wired among themselves, perhaps over
+// switches. A topology is a product of dimensions (see topology.h). To add a kind: one .cpp in this
+// folder that defines `const DimensionInfo k<Name>Dimension`, and one line in builtins.def.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class Dimension {
     virtual std::uint64_t links() const = 0;
     virtual std::uint32_t lane_size() const = 0;
     virtual LinkEnds ends(std::uint32_t link) const = 0;
-    // The next run of links on the way from a local node to a port, which is not that node. Repeated
-    // from the end of each run it reaches the port. O(1).
+    // The next run of links on the way from a local node to a port, which is not that node.
+    // Repeated from the end of each run it reaches the port. O(1).
     virtual LinkRun next_run(std::uint32_t node, std::uint32_t port) const = 0;
 };
 

@@ -5,8 +5,8 @@ namespace astra {
 
 namespace {
 
-// Lane 0 runs clockwise, link i from port i to i + 1. Lane 1 runs the other way, link n + i from port
-// -i to -i - 1 (mod n). A ring of two has one link each way: both are clockwise.
+// Lane 0 runs clockwise, link i from port i to i + 1. Lane 1 runs the other way, link n + i from
+// port -i to -i - 1 (mod n). A ring of two has one link each way: both are clockwise.
 class Ring final : public Dimension {
   public:
     explicit Ring(std::uint32_t ports) : ports_(ports) {}

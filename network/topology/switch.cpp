@@ -11,9 +11,7 @@ class Switch final : public Dimension {
     explicit Switch(std::uint32_t ports) : ports_(ports) {}
 
     std::uint32_t switches() const override { return ports_ == 1 ? 0 : 1; }
-    std::uint64_t links() const override {
-        return ports_ == 1 ? 0 : std::uint64_t{2} * ports_;
-    }
+    std::uint64_t links() const override { return ports_ == 1 ? 0 : std::uint64_t{2} * ports_; }
     std::uint32_t lane_size() const override { return 1; }
 
     LinkEnds ends(std::uint32_t link) const override {

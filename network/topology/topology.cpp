@@ -1,9 +1,9 @@
 #include "network/topology/topology.h"
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "astra/config/units.h"
 #include "astra/core/check.h"
@@ -115,7 +115,16 @@ Hop Topology::hop_in(std::uint32_t dimension,
                      std::uint32_t destination) const {
     const Part& part = parts_[dimension];
     const LinkRun run = part.spec.wiring->next_run(node, coordinate(destination, dimension));
-    return {part.first_link + row * part.row_links + run.first, run.count, dimension};
+    const std::uint32_t row_begin = part.first_link + row * part.row_links;
+    Hop hop;
+    hop.first = row_begin + run.first;
+    hop.count = run.count;
+    hop.dimension = dimension;
+    const std::uint32_t place = run.first % part.lane_size;
+    hop.lane = hop.first - place;
+    const std::uint32_t last = link_of(hop, run.count - 1) - row_begin;
+    hop.end = node_in_row(dimension, row, part.spec.wiring->ends(last).to);
+    return hop;
 }
 
 Hop Topology::next_hop(std::uint32_t node, std::uint32_t destination) const {
@@ -134,20 +143,8 @@ Hop Topology::next_hop(std::uint32_t node, std::uint32_t destination) const {
     const Part& part = parts_[k];
     ASTRA_CHECK(node >= part.first_switch && part.row_switches > 0, "no hop from this node");
     const std::uint32_t offset = node - part.first_switch;
-    return hop_in(k,
-                  offset / part.row_switches,
-                  part.spec.ports + offset % part.row_switches,
-                  destination);
-}
-
-std::uint32_t Topology::link_of(const Hop& hop, std::uint32_t step) const {
-    const Part& part = parts_[hop.dimension];
-    if (part.lane_size == 1) {
-        return hop.first + step;
-    }
-    const std::uint32_t place = (hop.first - part.first_link) % part.lane_size;
-    const std::uint32_t begin = hop.first - place;
-    return begin + (place + step) % part.lane_size;
+    return hop_in(
+        k, offset / part.row_switches, part.spec.ports + offset % part.row_switches, destination);
 }
 
 std::uint32_t Topology::dimension_of(std::uint32_t link) const {

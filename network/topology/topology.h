@@ -1,8 +1,8 @@
 // The fabric: a product of dimensions over all ranks, routed in dimension order.
 //
 // Rank r has in dimension k the coordinate (r / (n_0 · … · n_{k-1})) mod n_k: dimension 0 varies
-// fastest. The ranks that differ in dimension k alone form a row, wired as the dimension says. A message
-// first travels in the lowest dimension in which source and destination differ.
+// fastest. The ranks that differ in dimension k alone form a row, wired as the dimension says. A
+// message first travels in the lowest dimension in which source and destination differ.
 //
 // Nodes: ranks 0 … ranks()-1, then the switches. Links: 0 … links()-1, directed.
 #pragma once
@@ -24,6 +24,8 @@ struct Hop {
     std::uint32_t first = 0;  // link
     std::uint32_t count = 0;
     std::uint32_t dimension = 0;
+    std::uint32_t lane = 0;  // the lane's first link
+    std::uint32_t end = 0;   // node
 };
 
 class Topology {
@@ -56,10 +58,12 @@ class Topology {
 
     // The next links on the way from a node to a rank, which is not that node.
     Hop next_hop(std::uint32_t node, std::uint32_t destination) const;
-    // The node at the end of a hop.
-    std::uint32_t end_of(const Hop& hop) const { return link_ends(link_of(hop, hop.count - 1)).to; }
     // The link of a hop, 0 <= step < count.
-    std::uint32_t link_of(const Hop& hop, std::uint32_t step) const;
+    std::uint32_t link_of(const Hop& hop, std::uint32_t step) const {
+        const std::uint32_t place = hop.first - hop.lane + step;
+        const std::uint32_t lane_size = parts_[hop.dimension].lane_size;
+        return hop.lane + (place >= lane_size ? place - lane_size : place);
+    }
 
     LinkEnds link_ends(std::uint32_t link) const;
     std::uint32_t dimension_of(std::uint32_t link) const;
@@ -81,10 +85,13 @@ class Topology {
         std::uint32_t row_switches = 0;
         std::uint32_t lane_size = 1;
     };
-    Hop hop_in(std::uint32_t dimension, std::uint32_t row, std::uint32_t node,
+    Hop hop_in(std::uint32_t dimension,
+               std::uint32_t row,
+               std::uint32_t node,
                std::uint32_t destination) const;
     std::uint32_t row_of(std::uint32_t rank, std::uint32_t dimension) const;
-    std::uint32_t node_in_row(std::uint32_t dimension, std::uint32_t row,
+    std::uint32_t node_in_row(std::uint32_t dimension,
+                              std::uint32_t row,
                               std::uint32_t local_node) const;
 
     std::vector<Part> parts_;

@@ -45,8 +45,8 @@ AlgorithmChoice parse_algorithm(std::string_view name) {
     }
     const bool has_parameter = digits < word.size();
     if (has_parameter) {
-        const auto parsed = std::from_chars(
-            word.data() + digits, word.data() + word.size(), choice.parameter);
+        const auto parsed =
+            std::from_chars(word.data() + digits, word.data() + word.size(), choice.parameter);
         if (parsed.ec != std::errc() || choice.parameter == 0) {
             return {};
         }

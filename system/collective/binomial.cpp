@@ -1,5 +1,5 @@
-// The binomial tree of a broadcast: in round k the members that have the data, the first 2^k counted
-// from the root, send all of it to the member 2^k further. ceil(log2 n) rounds of S.
+// The binomial tree of a broadcast: in round k the members that have the data, the first 2^k
+// counted from the root, send all of it to the member 2^k further. ceil(log2 n) rounds of S.
 #include <bit>
 
 #include "system/collective/algorithm.h"

@@ -1,7 +1,7 @@
-// Direct exchange: every member sends to every other, nearest first, at most `parameter` ahead of what
-// it has received, whoever that came from (all at once without a parameter).
-//   all_reduce      reduce_scatter, then all_gather    reduce_scatter, all_to_all  n-1 messages of S/n
-//   all_gather      n-1 messages of S/n (S the whole output)
+// Direct exchange: every member sends to every other, nearest first, at most `parameter` ahead of
+// what it has received, whoever that came from (all at once without a parameter).
+//   all_reduce      reduce_scatter, then all_gather    reduce_scatter, all_to_all  n-1 messages of
+//   S/n all_gather      n-1 messages of S/n (S the whole output)
 #include "system/collective/algorithm.h"
 
 namespace astra {
@@ -21,10 +21,13 @@ constexpr Exchange kScatter = {[](std::uint32_t offset) { return Payload{offset}
 constexpr Exchange kGather = {[](std::uint32_t) { return Payload{0}; },
                               [](std::uint32_t offset) { return Payload{offset}; },
                               false};
-constexpr Exchange kTranspose = {
-    [](std::uint32_t offset) { return Payload{offset, 1, 1, 0}; },
-    [](std::uint32_t offset) { return Payload{0, 1, 1, offset}; },
-    false};
+constexpr Exchange kTranspose = {[](std::uint32_t offset) {
+                                     return Payload{offset, 1, 1, 0};
+                                 },
+                                 [](std::uint32_t offset) {
+                                     return Payload{0, 1, 1, offset};
+                                 },
+                                 false};
 
 void exchange(const ProgramShape& shape, const Exchange& what, ProgramBuilder& builder) {
     const std::uint32_t n = shape.members;
@@ -50,8 +53,10 @@ std::string refusal(const ProgramShape& shape) {
         case CollectiveKind::AllReduce:
         case CollectiveKind::ReduceScatter:
         case CollectiveKind::AllGather:
-        case CollectiveKind::AllToAll: return "";
-        default: return "it does all_reduce, reduce_scatter, all_gather and all_to_all";
+        case CollectiveKind::AllToAll:
+            return "";
+        default:
+            return "it does all_reduce, reduce_scatter, all_gather and all_to_all";
     }
 }
 
@@ -61,9 +66,15 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
             exchange(shape, kScatter, builder);
             exchange(shape, kGather, builder);
             break;
-        case CollectiveKind::ReduceScatter: exchange(shape, kScatter, builder); break;
-        case CollectiveKind::AllGather: exchange(shape, kGather, builder); break;
-        default: exchange(shape, kTranspose, builder); break;
+        case CollectiveKind::ReduceScatter:
+            exchange(shape, kScatter, builder);
+            break;
+        case CollectiveKind::AllGather:
+            exchange(shape, kGather, builder);
+            break;
+        default:
+            exchange(shape, kTranspose, builder);
+            break;
     }
 }
 

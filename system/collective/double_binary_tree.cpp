@@ -1,8 +1,8 @@
-// ASTRA-sim's double binary tree: whole chunks are reduced up a binary tree and sent back down; chunks
-// alternate between two trees, so that leaves of one are inner members of the other. Each tree is a
-// root above an in-order binary tree of the other n-1 members. In tree 0 the root is the last member, in tree 1
-// the first. Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast" (2009).
-// Leaves first: depth about log2(n), S bytes a link in either direction.
+// ASTRA-sim's double binary tree: whole chunks are reduced up a binary tree and sent back down;
+// chunks alternate between two trees, so that leaves of one are inner members of the other. Each
+// tree is a root above an in-order binary tree of the other n-1 members. In tree 0 the root is the
+// last member, in tree 1 the first. Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth
+// broadcast" (2009). Leaves first: depth about log2(n), S bytes a link in either direction.
 #include <vector>
 
 #include "system/collective/algorithm.h"

@@ -2,9 +2,10 @@
 //   reduce_scatter  halves what is left each step: S/2, S/4, …    all_gather  the mirror image
 //   all_reduce      both: 2·L steps, 2(n-1)/n·S bytes
 // A member reduces first the half that it sends on, and the other while that is on the way.
-// An all_reduce over another number of members folds: with p the largest power of two below n, members p
-// and above first hand all they have to member - p, and get the result back at the end.
-// Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH" (2005).
+// An all_reduce over another number of members folds: with p the largest power of two below n,
+// members p and above first hand all they have to member - p, and get the result back at the end.
+// Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
+// (2005).
 #include <bit>
 
 #include "system/collective/algorithm.h"
@@ -42,13 +43,15 @@ struct Emitter {
 
 std::string refusal(const ProgramShape& shape) {
     switch (shape.kind) {
-        case CollectiveKind::AllReduce: return "";
+        case CollectiveKind::AllReduce:
+            return "";
         case CollectiveKind::ReduceScatter:
         case CollectiveKind::AllGather:
             return std::has_single_bit(shape.members)
                        ? ""
                        : "for this kind it needs a power of two of members";
-        default: return "it does all_reduce, reduce_scatter and all_gather";
+        default:
+            return "it does all_reduce, reduce_scatter and all_gather";
     }
 }
 

@@ -1,26 +1,23 @@
 #include "system/collective/program.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "astra/core/check.h"
 #include "astra/core/error.h"
 
 namespace astra {
 
-Bytes Program::bytes_of(const Payload& payload, std::uint32_t member, Bytes size) const {
-    const std::uint64_t base = size.count / blocks_;
-    const std::uint64_t longer = size.count % blocks_;  // blocks of one byte more come first
-    std::uint64_t bytes = base * payload.count;
-    if (longer != 0) {
-        for (std::uint32_t i = 0; i < payload.count; ++i) {
-            const std::uint32_t block = block_of(member, payload.first + i * payload.stride);
-            bytes += block < longer ? 1 : 0;
-        }
+std::uint64_t Program::longer_blocks(const Payload& payload,
+                                     std::uint32_t member,
+                                     std::uint64_t longer) const {
+    std::uint64_t count = 0;
+    for (std::uint32_t i = 0; i < payload.count; ++i) {
+        count += block_of(member, payload.first + i * payload.stride) < longer ? 1 : 0;
     }
-    return {bytes};
+    return count;
 }
 
 ProgramBuilder::ProgramBuilder(Relation relation, std::uint32_t members, std::uint32_t blocks) {
@@ -76,9 +73,12 @@ void ProgramBuilder::receive_partly(std::uint32_t peer,
 // How the peer of a role sees that role.
 std::uint32_t ProgramBuilder::mirrored(std::uint32_t role, std::uint32_t peer) const {
     switch (program_.relation_) {
-        case Relation::Rotation: return (program_.members_ - peer) % program_.members_;
-        case Relation::Xor: return peer;
-        case Relation::Absolute: break;
+        case Relation::Rotation:
+            return (program_.members_ - peer) % program_.members_;
+        case Relation::Xor:
+            return peer;
+        case Relation::Absolute:
+            break;
     }
     return role;
 }
@@ -109,8 +109,10 @@ Program ProgramBuilder::finish() {
         for (std::uint32_t s = 0; s < steps.size(); ++s) {
             for (std::uint32_t i = 0; i < steps[s].receives; ++i) {
                 const std::uint32_t op = steps[s].first_receive + i;
-                receives.push_back(
-                    {(std::uint64_t{role} << 32) | program_.receives_[op].peer, op, s, steps[s].wave});
+                receives.push_back({(std::uint64_t{role} << 32) | program_.receives_[op].peer,
+                                    op,
+                                    s,
+                                    steps[s].wave});
             }
             for (std::uint32_t i = 0; i < steps[s].sends; ++i) {
                 const std::uint32_t op = steps[s].first_send + i;
@@ -123,24 +125,24 @@ Program ProgramBuilder::finish() {
     std::stable_sort(sends.begin(), sends.end(), by_channel);
     std::stable_sort(receives.begin(), receives.end(), by_channel);
     for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
-        if (i >= sends.size() || i >= receives.size() ||
-            sends[i].channel != receives[i].channel) {
-            const bool lonely_send =
-                i >= receives.size() ||
-                (i < sends.size() && sends[i].channel < receives[i].channel);
+        if (i >= sends.size() || i >= receives.size() || sends[i].channel != receives[i].channel) {
+            const bool lonely_send = i >= receives.size() ||
+                                     (i < sends.size() && sends[i].channel < receives[i].channel);
             const End& end = lonely_send ? sends[i] : receives[i];
             const std::uint64_t receiver = end.channel >> 32;
             const std::uint64_t sender = end.channel & 0xffffffffU;
             throw InputError(
                 lonely_send
-                    ? fmt::format("program: member {}, step {}: a send without its receive at member {}",
-                                  sender,
-                                  end.step,
-                                  receiver)
-                    : fmt::format("program: member {}, step {}: a receive without its send at member {}",
-                                  receiver,
-                                  end.step,
-                                  sender));
+                    ? fmt::format(
+                          "program: member {}, step {}: a send without its receive at member {}",
+                          sender,
+                          end.step,
+                          receiver)
+                    : fmt::format(
+                          "program: member {}, step {}: a receive without its send at member {}",
+                          receiver,
+                          end.step,
+                          sender));
         }
         Program::Send& send = program_.sends_[sends[i].op];
         Program::Receive& receive = program_.receives_[receives[i].op];

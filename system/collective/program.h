@@ -2,11 +2,11 @@
 // network. One engine runs all programs (collective_run.h); the verifier proves them (verifier.h).
 //
 // Members are 0 … members-1, positions in the group. The buffer of the collective is cut into
-// `blocks` equal blocks. Each member runs one sequence of steps; a step waits for its receives, then
-// starts its sends, which do not block.
+// `blocks` equal blocks. Each member runs one sequence of steps; a step waits for its receives,
+// then starts its sends, which do not block.
 //
-// A program that is the same for every member up to a rotation or an XOR of the member is stored once:
-// peers and blocks are then relative to the member.
+// A program that is the same for every member up to a rotation or an XOR of the member is stored
+// once: peers and blocks are then relative to the member.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +49,9 @@ class Program {
   public:
     struct Send {
         std::uint32_t peer = 0;
-        std::uint32_t wave = 0;  // of the receiver's steps, in which it is waited for
-        Payload payload;         // relative to the sender
-        bool reduce = false;     // the receiver adds it to what it has
+        std::uint32_t wave = 0;    // of the receiver's steps, in which it is waited for
+        Payload payload;           // relative to the sender
+        bool reduce = false;       // the receiver adds it to what it has
         std::uint32_t urgent = 0;  // blocks to be reduced before the receiver goes on
     };
     struct Receive {
@@ -95,11 +95,27 @@ class Program {
         }
         return relation_ == Relation::Xor ? member ^ block : block;
     }
-    // Bytes of a payload of `member`, of a buffer of `size` bytes cut into blocks (part_of).
-    Bytes bytes_of(const Payload& payload, std::uint32_t member, Bytes size) const;
+    // A buffer cut into the program's blocks, as part_of cuts it.
+    struct BlockSizes {
+        std::uint64_t base = 0;
+        std::uint64_t longer = 0;  // so many blocks, the first ones, have a byte more
+    };
+    BlockSizes cut(Bytes size) const { return {size.count / blocks_, size.count % blocks_}; }
+    // Bytes of a payload of `member`.
+    Bytes bytes_of(const Payload& payload, std::uint32_t member, const BlockSizes& sizes) const {
+        return {sizes.base * payload.count +
+                (sizes.longer == 0 ? 0 : longer_blocks(payload, member, sizes.longer))};
+    }
+    Bytes bytes_of(const Payload& payload, std::uint32_t member, Bytes size) const {
+        return bytes_of(payload, member, cut(size));
+    }
 
   private:
     friend class ProgramBuilder;
+    std::uint64_t longer_blocks(const Payload& payload,
+                                std::uint32_t member,
+                                std::uint64_t longer) const;
+
     Relation relation_ = Relation::Absolute;
     std::uint32_t members_ = 0;
     std::uint32_t blocks_ = 1;
@@ -119,8 +135,8 @@ class ProgramBuilder {
     void begin_role();
     void send(std::uint32_t peer, const Payload& payload);
     void receive(std::uint32_t peer, const Payload& payload, bool reduce);
-    // A reducing receive of which only the first `urgent` blocks hold up the next step: the others are
-    // reduced while what follows is on the way.
+    // A reducing receive of which only the first `urgent` blocks hold up the next step: the others
+    // are reduced while what follows is on the way.
     void receive_partly(std::uint32_t peer, const Payload& payload, std::uint32_t urgent);
     // The receives between the two belong to steps of one wave.
     void begin_wave() {

@@ -40,9 +40,7 @@ class RingEmitter {
 
   private:
     // Offsets round the ring, against and along its direction.
-    std::uint32_t back(std::uint32_t by) const {
-        return reversed_ ? by % n_ : (n_ - by % n_) % n_;
-    }
+    std::uint32_t back(std::uint32_t by) const { return reversed_ ? by % n_ : (n_ - by % n_) % n_; }
     std::uint32_t forth(std::uint32_t from, std::uint32_t by) const {
         return (from + (reversed_ ? n_ - by : by)) % n_;
     }
@@ -59,8 +57,10 @@ std::string refusal(const ProgramShape& shape) {
         case CollectiveKind::AllReduce:
         case CollectiveKind::ReduceScatter:
         case CollectiveKind::AllGather:
-        case CollectiveKind::AllToAll: return "";
-        default: return "it does all_reduce, reduce_scatter, all_gather and all_to_all";
+        case CollectiveKind::AllToAll:
+            return "";
+        default:
+            return "it does all_reduce, reduce_scatter, all_gather and all_to_all";
     }
 }
 
@@ -81,14 +81,13 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 }  // namespace
 
 extern const CollectiveAlgorithm kRingAlgorithm;
-const CollectiveAlgorithm kRingAlgorithm = {
-    "ring",
-    "neighbours only, one block a step",
-    false,
-    1,
-    refusal,
-    [](const ProgramShape&) { return Relation::Rotation; },
-    [](const ProgramShape& shape) { return shape.members; },
-    emit};
+const CollectiveAlgorithm kRingAlgorithm = {"ring",
+                                            "neighbours only, one block a step",
+                                            false,
+                                            1,
+                                            refusal,
+                                            [](const ProgramShape&) { return Relation::Rotation; },
+                                            [](const ProgramShape& shape) { return shape.members; },
+                                            emit};
 
 }  // namespace astra

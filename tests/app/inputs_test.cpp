@@ -1,11 +1,11 @@
 // Every study below inputs/ runs, and so do ASTRA-sim's files there.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "astra/app/command.h"
 #include "astra/app/result_files.h"
@@ -36,9 +36,9 @@ TEST_P(Study, RunsAndAddsUp) {
     EXPECT_GT(result.simulated.ps, 0U);
     EXPECT_THAT(result.warnings, testing::IsEmpty());
     for (const RankRecord& rank : result.ranks) {
-        EXPECT_EQ(rank.compute.ps + rank.exposed_communication.ps + rank.exposed_memory.ps +
-                      rank.idle.ps,
-                  rank.finish.ps);
+        EXPECT_EQ(
+            rank.compute.ps + rank.exposed_communication.ps + rank.exposed_memory.ps + rank.idle.ps,
+            rank.finish.ps);
     }
 }
 
@@ -49,11 +49,12 @@ INSTANTIATE_TEST_SUITE_P(Inputs,
                              return std::filesystem::path(study.param).stem().string();
                          });
 
-// The pipeline of inputs/studies/pipeline.yml, GPipe with p = 4 stages and m = 8 microbatches. Forward: the last stage
-// starts its first microbatch after 3 stages of 200 us and 3 transfers; a transfer of 8 MiB at 100 GB/s takes
-// 83,886,080 ps and its link 1,000,000 ps. Backward likewise with 400 us. The slowest rank is the first:
-// (m + p - 1)·(200 + 400) us of compute and 2·3 transfers, none of which is hidden on the way of the first
-// microbatch forward and of the last one backward.
+// The pipeline of inputs/studies/pipeline.yml, GPipe with p = 4 stages and m = 8 microbatches.
+// Forward: the last stage starts its first microbatch after 3 stages of 200 us and 3 transfers; a
+// transfer of 8 MiB at 100 GB/s takes 83,886,080 ps and its link 1,000,000 ps. Backward likewise
+// with 400 us. The slowest rank is the first: (m + p - 1)·(200 + 400) us of compute and 2·3
+// transfers, none of which is hidden on the way of the first microbatch forward and of the last one
+// backward.
 TEST(Inputs, PipelineMeetsTheBubbleFormula) {
     Simulation simulation(ConfigTree::parse_file((kInputs / "studies/pipeline.yml").string()));
     ASSERT_TRUE(simulation.run({}));

@@ -40,7 +40,7 @@ std::vector<std::uint32_t> route(const Topology& topology, const Message& messag
         for (std::uint32_t step = 0; step < hop.count; ++step) {
             links.push_back(topology.link_of(hop, step));
         }
-        node = topology.end_of(hop);
+        node = hop.end;
     }
     return links;
 }

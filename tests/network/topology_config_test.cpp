@@ -99,8 +99,8 @@ TEST(TopologyConfigTest, TheLargestFabricIsBuilt) {
     EXPECT_EQ(topology.ranks(), 1U << 24);
     EXPECT_EQ(topology.links(), 1U << 25);
     const std::uint32_t last = topology.ranks() - 1;
-    EXPECT_EQ(topology.end_of(topology.next_hop(last, 0)), topology.ranks());
-    EXPECT_EQ(topology.end_of(topology.next_hop(topology.ranks(), last)), last);
+    EXPECT_EQ(topology.next_hop(last, 0).end, topology.ranks());
+    EXPECT_EQ(topology.next_hop(topology.ranks(), last).end, last);
 }
 
 }  // namespace

@@ -127,8 +127,8 @@ Walk walk(const Topology& topology, std::uint32_t source, std::uint32_t destinat
             visited.push_back(node);
             ++result.links_in[hop.dimension];
         }
-        if (topology.end_of(hop) != node) {
-            result.fault = "end_of is not where the links of the hop lead";
+        if (hop.end != node) {
+            result.fault = "the end of the hop is not where the links of the hop lead";
             return result;
         }
     }
@@ -303,8 +303,8 @@ TEST(SwitchTest, TwoLinksAPortAndOneSwitchARow) {
     // Dimension 0: 3 rows of 2·4 links; dimension 1: 4 rows of 2·3.
     EXPECT_EQ(topology.links(), 48U);
     const Hop up = topology.next_hop(0, 3);
-    EXPECT_EQ(topology.end_of(up), 12U);
-    EXPECT_EQ(topology.end_of(topology.next_hop(12, 3)), 3U);
+    EXPECT_EQ(up.end, 12U);
+    EXPECT_EQ(topology.next_hop(12, 3).end, 3U);
 }
 
 TEST(FullyConnectedTest, ALinkForEveryOrderedPair) {
@@ -325,7 +325,7 @@ TEST(TopologyTest, NamesRanksAndSwitches) {
     EXPECT_EQ(topology.node_name(15), "switch2.0");
     EXPECT_EQ(topology.node_name(18), "switch2.3");
     // Row 2 of dimension 2 is ranks 2, 6 and 10.
-    EXPECT_EQ(topology.node_name(topology.end_of(topology.next_hop(6, 10))), "switch2.2");
+    EXPECT_EQ(topology.node_name(topology.next_hop(6, 10).end), "switch2.2");
 }
 
 TEST(TopologyTest, RowsHaveLinksOfTheirOwn) {

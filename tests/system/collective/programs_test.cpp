@@ -199,10 +199,10 @@ TEST(ProgramsTest, BytesOfAPayloadFollowItsAbsoluteBlocks) {
     const Program program = make_program(*ring, {CollectiveKind::AllGather, 4});
     const std::vector<std::uint64_t> expected = {3, 3, 2, 2};
     for (std::uint32_t member = 0; member < 4; ++member) {
-        EXPECT_EQ(program.bytes_of({0}, member, {10}).count, expected[member]);
-        EXPECT_EQ(program.bytes_of({0, 1, 4}, member, {10}).count, 10U);
-        EXPECT_EQ(program.bytes_of({0, 2, 2}, member, {10}).count, 5U);
-        EXPECT_EQ(program.bytes_of({0, 1, 0}, member, {10}).count, 0U);
+        EXPECT_EQ(program.bytes_of({0}, member, Bytes{10}).count, expected[member]);
+        EXPECT_EQ(program.bytes_of({0, 1, 4}, member, Bytes{10}).count, 10U);
+        EXPECT_EQ(program.bytes_of({0, 2, 2}, member, Bytes{10}).count, 5U);
+        EXPECT_EQ(program.bytes_of({0, 1, 0}, member, Bytes{10}).count, 0U);
     }
 }
 
