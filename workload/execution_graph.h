@@ -27,6 +27,9 @@ enum class OpKind : std::uint8_t {
     Invalid,   // INVALID_NODE: skipped, counted, its children released
 };
 
+// "compute", "memory_load", …
+std::string_view name_of(OpKind kind);
+
 struct ComputeDetail {
     std::uint64_t operations = 0;    // num_ops
     std::uint64_t tensor_bytes = 0;  // tensor_size; memory traffic of a roofline

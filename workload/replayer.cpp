@@ -41,6 +41,9 @@ void Replayer::start_job(std::uint64_t job) {
         Rank& rank = ranks_[r];
         rank.started = true;
         rank.finish = queue_.now();
+        if (record_ops_) {
+            rank.starts.resize(rank.graph->size());
+        }
         if (rank.ops_left == 0) {
             ++finished_ranks_;
         }
@@ -125,6 +128,9 @@ void Replayer::issue_ready(std::uint32_t rank_number) {
         const std::uint32_t op = heap.back();
         heap.pop_back();
         rank.parents_left[op] = kRunning;
+        if (record_ops_) {
+            rank.starts[op] = queue_.now();
+        }
         if (static_cast<Stream>(chosen) != Stream::None) {
             --rank.free_streams[chosen];
         }
@@ -237,6 +243,10 @@ void Replayer::finish_op(Rank& rank, std::uint32_t op) {
     const ExecutionGraph& graph = *rank.graph;
     ASTRA_CHECK(rank.parents_left[op] == kRunning, "an op finishes once");
     rank.parents_left[op] = kDone;
+    if (record_ops_) {
+        ran_ops_.push_back(
+            {static_cast<std::uint32_t>(&rank - ranks_.data()), op, rank.starts[op], queue_.now()});
+    }
     rank.activity.end(activity_of(graph, op), queue_.now());
     const auto stream = static_cast<std::size_t>(stream_of(graph, op));
     if (static_cast<Stream>(stream) != Stream::None) {
@@ -252,6 +262,21 @@ void Replayer::finish_op(Rank& rank, std::uint32_t op) {
         rank.finish = queue_.now();
         ++finished_ranks_;
     }
+}
+
+std::vector<OpRecord> Replayer::op_records() const {
+    std::vector<OpRecord> records;
+    records.reserve(ran_ops_.size());
+    for (const RanOp& ran : ran_ops_) {
+        const Rank& rank = ranks_[ran.rank];
+        records.push_back({RankId{rank.fabric_rank},
+                           rank.graph->node_id[ran.op],
+                           rank.graph->name_of(OpId{ran.op}),
+                           name_of(rank.graph->kind[ran.op]),
+                           ran.start,
+                           ran.end});
+    }
+    return records;
 }
 
 std::vector<RankRecord> Replayer::records() const {

@@ -54,6 +54,11 @@ class Replayer {
     // Throws ConfigError or TraceError on what cannot run.
     void add_job(Job job);
 
+    // Keeps when each op ran, 24 bytes an op and rank. Before start().
+    void record_ops() { record_ops_ = true; }
+    // In the order in which the ops ended.
+    std::vector<OpRecord> op_records() const;
+
     // Schedules the first ops of every job.
     void start();
 
@@ -88,9 +93,17 @@ class Replayer {
         std::array<std::vector<std::uint32_t>, kStreams> ready;  // heaps, lowest op first
         std::array<std::uint32_t, kStreams> free_streams{};
         std::vector<GroupPlace> groups;  // by group role
+        std::vector<SimTime> starts;     // by op, if ops are recorded
         RankActivity activity;
         SimTime finish;
         bool started = false;
+    };
+
+    struct RanOp {
+        std::uint32_t rank = 0;
+        std::uint32_t op = 0;
+        SimTime start;
+        SimTime end;
     };
 
     std::vector<std::vector<GroupPlace>> register_groups(const Job& job);
@@ -125,6 +138,8 @@ class Replayer {
     std::vector<std::uint32_t> instant_;  // ops of the rank at hand that took no time
     std::uint32_t finished_ranks_ = 0;
     ReplayCounts counts_;
+    bool record_ops_ = false;
+    std::vector<RanOp> ran_ops_;
 };
 
 }  // namespace astra

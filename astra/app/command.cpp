@@ -66,12 +66,12 @@ int complain(const char* what, int status) {
 }  // namespace
 
 std::span<const Command* const> commands() {
-    static constexpr std::array kCommands = {
+    static constexpr std::array table = {
 #define ASTRA_BUILTIN(name) &k##name##Command,
 #include "astra/app/commands.def"
 #undef ASTRA_BUILTIN
     };
-    return kCommands;
+    return table;
 }
 
 int run_program(const Arguments& arguments) {

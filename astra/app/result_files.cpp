@@ -185,6 +185,21 @@ std::string links_csv(const RunResult& result) {
     return text;
 }
 
+std::string ops_csv(const RunResult& result) {
+    std::string text = "rank,node,name,kind,start_ps,end_ps\n";
+    for (const OpRecord& op : result.ops) {
+        fmt::format_to(Out(text),
+                       "{},{},{},{},{},{}\n",
+                       index(op.rank),
+                       op.node_id,
+                       field(std::string(op.name)),
+                       op.kind,
+                       op.start.ps,
+                       op.end.ps);
+    }
+    return text;
+}
+
 void write_result_files(const RunResult& result, OutputFolder& folder) {
     folder.write("ranks.csv", ranks_csv(result));
     if (result.write_collectives && !result.collectives.empty()) {
@@ -192,6 +207,9 @@ void write_result_files(const RunResult& result, OutputFolder& folder) {
     }
     if (result.write_links && !result.links.empty()) {
         folder.write("links.csv", links_csv(result));
+    }
+    if (!result.ops.empty()) {
+        folder.write("ops.csv", ops_csv(result));
     }
     // Last, so that whoever sees it sees the others too.
     folder.write("result.json", result_json(result));

@@ -12,9 +12,10 @@ std::string result_json(const RunResult& result);
 std::string ranks_csv(const RunResult& result);
 std::string collectives_csv(const RunResult& result);
 std::string links_csv(const RunResult& result);
+std::string ops_csv(const RunResult& result);
 
-// Writes result.json, ranks.csv, and collectives.csv and links.csv unless they are empty or turned
-// off.
+// Writes result.json, ranks.csv; collectives.csv and links.csv unless they are empty or turned off;
+// ops.csv if ops were recorded.
 void write_result_files(const RunResult& result, OutputFolder& folder);
 
 }  // namespace astra

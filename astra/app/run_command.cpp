@@ -1,4 +1,5 @@
 // `astra run`: one experiment, from a study or from ASTRA-sim's own files.
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "astra/config/astra_sim.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
+#include "astra/core/nearest.h"
 
 namespace astra {
 
@@ -43,6 +45,8 @@ void declare(OptionSet& options) {
                       "stops with status 3 at this simulated time, as in 5ms (default: no limit)");
     options.add_value(
         "max-events", "N", "stops with status 3 after so many events (default: no limit)");
+    options.add_value(
+        "record", "LIST", "what to record: links (always) and ops (ops.csv: when each op ran)");
     options.add_flag("check", "reads and validates everything, simulates nothing");
     options.add_flag("strict", "warnings are errors");
     options.add_flag("quiet", "no summary, no progress");
@@ -153,6 +157,24 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     return study;
 }
 
+// --record=links,ops: links are always recorded, ops on demand.
+bool wants_ops(const OptionSet& options) {
+    const std::vector<std::string> known = {"links", "ops"};
+    bool ops = false;
+    const std::string list = options.value("record").value_or("");
+    for (std::size_t begin = 0; begin < list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        const std::string what = list.substr(begin, end - begin);
+        if (std::find(known.begin(), known.end(), what) == known.end()) {
+            throw ConfigError(
+                fmt::format("--record: nothing called '{}'{}", what, suggestion(what, known)));
+        }
+        ops = ops || what == "ops";
+        begin = end + 1;
+    }
+    return ops;
+}
+
 RunLimits read_limits(const OptionSet& options) {
     RunLimits limits;
     if (const auto text = options.value("until")) {
@@ -196,6 +218,9 @@ int simulate(const OptionSet& options) {
         return 0;
     }
     const std::string folder = options.value("output").value_or(simulation.output_folder());
+    if (wants_ops(options)) {
+        simulation.record_ops();
+    }
     std::optional<OutputFolder> output;
     if (!folder.empty()) {
         output.emplace(folder);

@@ -31,6 +31,7 @@ struct RunResult {
     std::vector<RankRecord> ranks;
     std::vector<CollectiveRecord> collectives;
     std::vector<LinkRecord> links;
+    std::vector<OpRecord> ops;  // if they were recorded
     std::vector<std::string> warnings;
     RunCounts counts;
     bool write_collectives = true;

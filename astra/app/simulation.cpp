@@ -82,7 +82,6 @@ struct Simulation::Parts {
             dropped_dependencies += job.workload.dropped_dependencies;
             replayer.add_job(std::move(job));
         }
-        replayer.start();
     }
 
     RunProgress progress() const {
@@ -98,6 +97,7 @@ Simulation::~Simulation() = default;
 
 bool Simulation::run(const RunLimits& limits, const Watcher& watcher) {
     EventQueue& queue = parts_->queue;
+    parts_->replayer.start();
     while (queue.executed() < limits.max_events) {
         const std::uint64_t before = queue.executed();
         const std::uint64_t slice = std::min(kSliceEvents, limits.max_events - before);
@@ -168,6 +168,10 @@ void Simulation::Parts::warn_of_the_run() {
     }
 }
 
+void Simulation::record_ops() {
+    parts_->replayer.record_ops();
+}
+
 const Warnings& Simulation::warnings() const {
     return parts_->warnings;
 }
@@ -198,6 +202,7 @@ RunResult Simulation::result() const {
     }
     result.collectives = parts.collectives.records();
     result.links = parts.backend->link_records();
+    result.ops = parts.replayer.op_records();
     result.warnings = parts.warnings.texts();
     result.counts = {replay.ops,
                      replay.skipped,

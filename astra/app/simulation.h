@@ -33,6 +33,9 @@ class Simulation {
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
+    // Keeps when each op ran, for ops.csv. Before run().
+    void record_ops();
+
     // Called between slices of some 100,000 events; false stops the run.
     using Watcher = std::function<bool(const RunProgress&)>;
 

@@ -49,7 +49,7 @@ class EventQueue {
 
   private:
     struct Event {
-        std::uint64_t when_ps;
+        std::uint64_t when_ps = 0;
         Callback callback;
     };
     static_assert(sizeof(Event) == 32);
@@ -62,8 +62,8 @@ class EventQueue {
 
     struct Block {
         std::array<Event, kBlockEvents> events;
-        std::uint32_t next;
-        std::uint32_t count;
+        std::uint32_t next = kNone;
+        std::uint32_t count = 0;
     };
     struct Bucket {
         std::uint32_t first = kNone;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "astra/core/types.h"
@@ -33,6 +34,16 @@ struct CollectiveRecord {
     std::uint32_t ranks = 0;
     SimTime start;  // the first rank joins
     SimTime end;    // the last rank leaves
+};
+
+// When an op ran; kept only on demand.
+struct OpRecord {
+    RankId rank{};
+    std::uint64_t node_id = 0;
+    std::string_view name;  // of the graph, which outlives the record
+    std::string_view kind;
+    SimTime start;
+    SimTime end;
 };
 
 struct LinkRecord {

@@ -14,22 +14,26 @@ inline constexpr std::uint64_t kMaxPs = std::numeric_limits<std::uint64_t>::max(
 
 struct Duration {
     std::uint64_t ps = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     constexpr auto operator<=>(const Duration&) const = default;
 };
 
 struct SimTime {
     std::uint64_t ps = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     constexpr auto operator<=>(const SimTime&) const = default;
 };
 
 struct Bytes {
     std::uint64_t count = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     constexpr auto operator<=>(const Bytes&) const = default;
 };
 
 // Zero means "no limit": a transfer at bandwidth zero takes no time.
 struct Bandwidth {
     std::uint64_t bits_per_s = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     constexpr auto operator<=>(const Bandwidth&) const = default;
 };
 

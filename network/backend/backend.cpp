@@ -9,12 +9,12 @@ namespace astra {
 #undef ASTRA_BUILTIN
 
 std::span<const BackendInfo* const> backends() {
-    static constexpr std::array kBackends = {
+    static constexpr std::array table = {
 #define ASTRA_BUILTIN(name) &k##name##Backend,
 #include "network/backend/builtins.def"
 #undef ASTRA_BUILTIN
     };
-    return kBackends;
+    return table;
 }
 
 const BackendInfo* find_backend(std::string_view name) {

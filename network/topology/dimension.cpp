@@ -9,12 +9,12 @@ namespace astra {
 #undef ASTRA_BUILTIN
 
 std::span<const DimensionInfo* const> dimension_kinds() {
-    static constexpr std::array kKinds = {
+    static constexpr std::array table = {
 #define ASTRA_BUILTIN(name) &k##name##Dimension,
 #include "network/topology/builtins.def"
 #undef ASTRA_BUILTIN
     };
-    return kKinds;
+    return table;
 }
 
 }  // namespace astra

@@ -18,12 +18,12 @@ constexpr std::string_view kFlatPrefix = "one";
 }  // namespace
 
 std::span<const CollectiveAlgorithm* const> collective_algorithms() {
-    static constexpr std::array kAlgorithms = {
+    static constexpr std::array table = {
 #define ASTRA_BUILTIN(name) &k##name##Algorithm,
 #include "system/collective/builtins.def"
 #undef ASTRA_BUILTIN
     };
-    return kAlgorithms;
+    return table;
 }
 
 AlgorithmChoice parse_algorithm(std::string_view name) {

@@ -18,9 +18,9 @@ class Hopper {
     void hop(std::uint64_t packet) {
         // A cheap generator, so that it does not show in the figure.
         state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
-        static constexpr std::array<std::uint64_t, 4> kIncrements = {
+        static constexpr std::array<std::uint64_t, 4> increments = {
             81'920, 500'000, 581'920, 163'840};
-        queue_.schedule_after({kIncrements[state_ >> 62]},
+        queue_.schedule_after({increments[state_ >> 62]},
                               Callback::to<&Hopper::hop>(*this, packet));
     }
     void start(std::uint64_t packets) {
