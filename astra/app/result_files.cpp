@@ -1,6 +1,10 @@
 #include "astra/app/result_files.h"
 
+#include <array>
+#include <cstdint>
 #include <iterator>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,67 +33,102 @@ std::string field(const std::string& text) {
 
 using Out = std::back_insert_iterator<std::string>;
 
-// A JSON list, an entry a line.
-template <class Record, class Write>
+// A field of a record, as it is called in both kinds of files.
+template <class Record>
+struct Column {
+    std::string_view name;
+    bool is_text = false;
+    std::string (*value)(const Record& record) = nullptr;
+};
+
+std::string text_of(std::uint64_t number) {
+    return std::to_string(number);
+}
+
+constexpr std::array kRankColumns = {
+    Column<RankRecord>{"rank", false, [](const auto& r) { return text_of(index(r.rank)); }},
+    Column<RankRecord>{"finish_ps", false, [](const auto& r) { return text_of(r.finish.ps); }},
+    Column<RankRecord>{"compute_ps", false, [](const auto& r) { return text_of(r.compute.ps); }},
+    Column<RankRecord>{
+        "communication_ps", false, [](const auto& r) { return text_of(r.communication.ps); }},
+    Column<RankRecord>{"memory_ps", false, [](const auto& r) { return text_of(r.memory.ps); }},
+    Column<RankRecord>{"exposed_communication_ps",
+                       false,
+                       [](const auto& r) { return text_of(r.exposed_communication.ps); }},
+    Column<RankRecord>{
+        "exposed_memory_ps", false, [](const auto& r) { return text_of(r.exposed_memory.ps); }},
+    Column<RankRecord>{"idle_ps", false, [](const auto& r) { return text_of(r.idle.ps); }},
+};
+
+constexpr std::array kCollectiveColumns = {
+    Column<CollectiveRecord>{"group", true, [](const auto& c) { return c.group; }},
+    Column<CollectiveRecord>{"sequence", false, [](const auto& c) { return text_of(c.sequence); }},
+    Column<CollectiveRecord>{
+        "kind", true, [](const auto& c) { return std::string(name_of(c.kind)); }},
+    Column<CollectiveRecord>{"algorithm", true, [](const auto& c) { return c.algorithm; }},
+    Column<CollectiveRecord>{"bytes", false, [](const auto& c) { return text_of(c.bytes.count); }},
+    Column<CollectiveRecord>{"ranks", false, [](const auto& c) { return text_of(c.ranks); }},
+    Column<CollectiveRecord>{"start_ps", false, [](const auto& c) { return text_of(c.start.ps); }},
+    Column<CollectiveRecord>{"end_ps", false, [](const auto& c) { return text_of(c.end.ps); }},
+};
+
+constexpr std::array kLinkColumns = {
+    Column<LinkRecord>{"from", true, [](const auto& l) { return l.from; }},
+    Column<LinkRecord>{"to", true, [](const auto& l) { return l.to; }},
+    Column<LinkRecord>{"bytes", false, [](const auto& l) { return text_of(l.bytes.count); }},
+    Column<LinkRecord>{"busy_ps", false, [](const auto& l) { return text_of(l.busy.ps); }},
+};
+
+constexpr std::array kOpColumns = {
+    Column<OpRecord>{"rank", false, [](const auto& o) { return text_of(index(o.rank)); }},
+    Column<OpRecord>{"node", false, [](const auto& o) { return text_of(o.node_id); }},
+    Column<OpRecord>{"name", true, [](const auto& o) { return std::string(o.name); }},
+    Column<OpRecord>{"kind", true, [](const auto& o) { return std::string(o.kind); }},
+    Column<OpRecord>{"start_ps", false, [](const auto& o) { return text_of(o.start.ps); }},
+    Column<OpRecord>{"end_ps", false, [](const auto& o) { return text_of(o.end.ps); }},
+};
+
+// A JSON list of objects, one a line.
+template <class Record, std::size_t N>
 void write_list(std::string& text,
-                const char* name,
+                std::string_view name,
                 const std::vector<Record>& records,
-                Write write) {
+                const std::array<Column<Record>, N>& columns) {
     fmt::format_to(Out(text), "  \"{}\": [", name);
     const char* separator = "\n";
     for (const Record& record : records) {
         text += separator;
-        text += "    ";
-        write(record);
+        text += "    {";
+        for (const auto& column : columns) {
+            const std::string value = column.value(record);
+            fmt::format_to(Out(text),
+                           "{}\"{}\": {}",
+                           &column == columns.data() ? "" : ", ",
+                           column.name,
+                           column.is_text ? quoted(value) : value);
+        }
+        text += "}";
         separator = ",\n";
     }
     text += records.empty() ? "],\n" : "\n  ],\n";
 }
 
-void write_ranks(std::string& text, const RunResult& result) {
-    write_list(text, "ranks", result.ranks, [&](const RankRecord& r) {
-        fmt::format_to(
-            Out(text),
-            R"({{"rank": {}, "finish_ps": {}, "compute_ps": {}, "communication_ps": {}, )"
-            R"("memory_ps": {}, "exposed_communication_ps": {}, "exposed_memory_ps": {}, )"
-            R"("idle_ps": {}}})",
-            index(r.rank),
-            r.finish.ps,
-            r.compute.ps,
-            r.communication.ps,
-            r.memory.ps,
-            r.exposed_communication.ps,
-            r.exposed_memory.ps,
-            r.idle.ps);
-    });
-}
-
-void write_collectives(std::string& text, const RunResult& result) {
-    write_list(text, "collectives", result.collectives, [&](const CollectiveRecord& c) {
-        fmt::format_to(
-            Out(text),
-            R"({{"group": {}, "sequence": {}, "kind": "{}", "algorithm": {}, "bytes": {}, )"
-            R"("ranks": {}, "start_ps": {}, "end_ps": {}}})",
-            quoted(c.group),
-            c.sequence,
-            name_of(c.kind),
-            quoted(c.algorithm),
-            c.bytes.count,
-            c.ranks,
-            c.start.ps,
-            c.end.ps);
-    });
-}
-
-void write_links(std::string& text, const RunResult& result) {
-    write_list(text, "links", result.links, [&](const LinkRecord& l) {
-        fmt::format_to(Out(text),
-                       R"({{"from": {}, "to": {}, "bytes": {}, "busy_ps": {}}})",
-                       quoted(l.from),
-                       quoted(l.to),
-                       l.bytes.count,
-                       l.busy.ps);
-    });
+template <class Record, std::size_t N>
+std::string csv(const std::vector<Record>& records, const std::array<Column<Record>, N>& columns) {
+    std::string text;
+    for (const auto& column : columns) {
+        text += &column == columns.data() ? "" : ",";
+        text += column.name;
+    }
+    text += "\n";
+    for (const Record& record : records) {
+        for (const auto& column : columns) {
+            text += &column == columns.data() ? "" : ",";
+            text += field(column.value(record));
+        }
+        text += "\n";
+    }
+    return text;
 }
 
 std::string indented(const std::string& json) {
@@ -114,16 +153,18 @@ std::string result_json(const RunResult& result) {
                    result.simulated.ps,
                    result.backend,
                    indented(result.configuration));
-    write_ranks(text, result);
+    write_list(text, "ranks", result.ranks, kRankColumns);
     if (result.write_collectives) {
-        write_collectives(text, result);
+        write_list(text, "collectives", result.collectives, kCollectiveColumns);
     }
     if (result.write_links) {
-        write_links(text, result);
+        write_list(text, "links", result.links, kLinkColumns);
     }
-    write_list(text, "warnings", result.warnings, [&](const std::string& warning) {
-        text += quoted(warning);
-    });
+    text += "  \"warnings\": [";
+    for (std::size_t i = 0; i < result.warnings.size(); ++i) {
+        text += (i == 0 ? "\n    " : ",\n    ") + quoted(result.warnings[i]);
+    }
+    text += result.warnings.empty() ? "],\n" : "\n  ],\n";
     const RunCounts& n = result.counts;
     fmt::format_to(
         Out(text),
@@ -141,63 +182,19 @@ std::string result_json(const RunResult& result) {
 }
 
 std::string ranks_csv(const RunResult& result) {
-    std::string text =
-        "rank,finish_ps,compute_ps,communication_ps,memory_ps,exposed_communication_ps,"
-        "exposed_memory_ps,idle_ps\n";
-    for (const RankRecord& r : result.ranks) {
-        fmt::format_to(Out(text),
-                       "{},{},{},{},{},{},{},{}\n",
-                       index(r.rank),
-                       r.finish.ps,
-                       r.compute.ps,
-                       r.communication.ps,
-                       r.memory.ps,
-                       r.exposed_communication.ps,
-                       r.exposed_memory.ps,
-                       r.idle.ps);
-    }
-    return text;
+    return csv(result.ranks, kRankColumns);
 }
 
 std::string collectives_csv(const RunResult& result) {
-    std::string text = "group,sequence,kind,algorithm,bytes,ranks,start_ps,end_ps\n";
-    for (const CollectiveRecord& c : result.collectives) {
-        fmt::format_to(Out(text),
-                       "{},{},{},{},{},{},{},{}\n",
-                       field(c.group),
-                       c.sequence,
-                       name_of(c.kind),
-                       field(c.algorithm),
-                       c.bytes.count,
-                       c.ranks,
-                       c.start.ps,
-                       c.end.ps);
-    }
-    return text;
+    return csv(result.collectives, kCollectiveColumns);
 }
 
 std::string links_csv(const RunResult& result) {
-    std::string text = "from,to,bytes,busy_ps\n";
-    for (const LinkRecord& l : result.links) {
-        fmt::format_to(
-            Out(text), "{},{},{},{}\n", field(l.from), field(l.to), l.bytes.count, l.busy.ps);
-    }
-    return text;
+    return csv(result.links, kLinkColumns);
 }
 
 std::string ops_csv(const RunResult& result) {
-    std::string text = "rank,node,name,kind,start_ps,end_ps\n";
-    for (const OpRecord& op : result.ops) {
-        fmt::format_to(Out(text),
-                       "{},{},{},{},{},{}\n",
-                       index(op.rank),
-                       op.node_id,
-                       field(std::string(op.name)),
-                       op.kind,
-                       op.start.ps,
-                       op.end.ps);
-    }
-    return text;
+    return csv(result.ops, kOpColumns);
 }
 
 void write_result_files(const RunResult& result, OutputFolder& folder) {

@@ -75,6 +75,17 @@ std::vector<std::string> algorithm_names() {
     return names;
 }
 
+std::string refuse_unless(const ProgramShape& shape, std::initializer_list<CollectiveKind> kinds) {
+    std::string text = "it does";
+    for (const CollectiveKind kind : kinds) {
+        if (kind == shape.kind) {
+            return "";
+        }
+        text += std::string(kind == *kinds.begin() ? " " : ", ") + name_of(kind);
+    }
+    return text + " only";
+}
+
 Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape) {
     const Relation relation = algorithm.relation(shape);
     ProgramBuilder builder(relation, shape.members, algorithm.blocks(shape));

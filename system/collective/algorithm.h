@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,9 @@ struct AlgorithmChoice {
 AlgorithmChoice parse_algorithm(std::string_view name);
 // Every name that parse_algorithm accepts, without numbers.
 std::vector<std::string> algorithm_names();
+
+// The refusal of an algorithm that does certain kinds only: "" for them.
+std::string refuse_unless(const ProgramShape& shape, std::initializer_list<CollectiveKind> kinds);
 
 // Requires that the algorithm does not refuse the shape.
 Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape);

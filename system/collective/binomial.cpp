@@ -31,9 +31,7 @@ const CollectiveAlgorithm kBinomialAlgorithm = {
     "broadcast along a binomial tree",
     false,
     1,
-    [](const ProgramShape& shape) -> std::string {
-        return shape.kind == CollectiveKind::Broadcast ? "" : "it does broadcast only";
-    },
+    [](const ProgramShape& shape) { return refuse_unless(shape, {CollectiveKind::Broadcast}); },
     [](const ProgramShape&) { return Relation::Absolute; },
     [](const ProgramShape&) { return 1U; },
     emit};

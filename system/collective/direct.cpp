@@ -49,15 +49,11 @@ void exchange(const ProgramShape& shape, const Exchange& what, ProgramBuilder& b
 }
 
 std::string refusal(const ProgramShape& shape) {
-    switch (shape.kind) {
-        case CollectiveKind::AllReduce:
-        case CollectiveKind::ReduceScatter:
-        case CollectiveKind::AllGather:
-        case CollectiveKind::AllToAll:
-            return "";
-        default:
-            return "it does all_reduce, reduce_scatter, all_gather and all_to_all";
-    }
+    return refuse_unless(shape,
+                         {CollectiveKind::AllReduce,
+                          CollectiveKind::ReduceScatter,
+                          CollectiveKind::AllGather,
+                          CollectiveKind::AllToAll});
 }
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {

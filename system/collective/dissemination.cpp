@@ -24,9 +24,7 @@ const CollectiveAlgorithm kDisseminationAlgorithm = {
     "barrier in ceil(log2 n) rounds of empty messages",
     false,
     1,
-    [](const ProgramShape& shape) -> std::string {
-        return shape.kind == CollectiveKind::Barrier ? "" : "it does barrier only";
-    },
+    [](const ProgramShape& shape) { return refuse_unless(shape, {CollectiveKind::Barrier}); },
     [](const ProgramShape&) { return Relation::Rotation; },
     [](const ProgramShape&) { return 1U; },
     emit};

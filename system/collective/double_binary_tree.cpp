@@ -73,9 +73,7 @@ const CollectiveAlgorithm kDoubleBinaryTreeAlgorithm = {
     "up and down a binary tree; chunks alternate between two trees",
     false,
     2,
-    [](const ProgramShape& shape) -> std::string {
-        return shape.kind == CollectiveKind::AllReduce ? "" : "it does all_reduce only";
-    },
+    [](const ProgramShape& shape) { return refuse_unless(shape, {CollectiveKind::AllReduce}); },
     [](const ProgramShape&) { return Relation::Absolute; },
     [](const ProgramShape&) { return 1U; },
     emit};

@@ -42,17 +42,14 @@ struct Emitter {
 };
 
 std::string refusal(const ProgramShape& shape) {
-    switch (shape.kind) {
-        case CollectiveKind::AllReduce:
-            return "";
-        case CollectiveKind::ReduceScatter:
-        case CollectiveKind::AllGather:
-            return std::has_single_bit(shape.members)
-                       ? ""
-                       : "for this kind it needs a power of two of members";
-        default:
-            return "it does all_reduce, reduce_scatter and all_gather";
+    const std::string other_kind = refuse_unless(
+        shape,
+        {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
+    if (!other_kind.empty() || shape.kind == CollectiveKind::AllReduce ||
+        std::has_single_bit(shape.members)) {
+        return other_kind;
     }
+    return "for this kind it needs a power of two of members";
 }
 
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
