@@ -40,8 +40,6 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
                config.rendezvous},
       queues_(queue, *this, topology.ranks(), limits_of(topology, config, pass_younger)) {}
 
-CollectiveEngine::~CollectiveEngine() = default;
-
 GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t> ranks) {
     const GroupId id{static_cast<std::uint32_t>(groups_.size())};
     Group group;
@@ -308,9 +306,22 @@ void CollectiveEngine::leave_at_once(std::uint64_t argument) {
 }
 
 void CollectiveEngine::leave(CollectiveInstance& instance, std::uint32_t position) {
-    const Callback done = instance.members[position].done;
     instance.end = queue_.now();
-    if (++instance.left == instance.members.size()) {
+    ++instance.left;
+    const bool last = instance.left == instance.members.size();
+    // A barrier lets nobody go before all are through.
+    if (instance.request.kind == CollectiveKind::Barrier) {
+        if (last) {
+            const auto members = instance.members;
+            close(instance);
+            for (const auto& member : members) {
+                member.done();
+            }
+        }
+        return;
+    }
+    const Callback done = instance.members[position].done;
+    if (last) {
         close(instance);
     }
     done();

@@ -32,7 +32,6 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
                      const SystemConfig& config,
                      Warnings& warnings,
                      bool pass_younger = true);
-    ~CollectiveEngine() override;
 
     GroupId add_group(std::string name, std::vector<std::uint32_t> ranks);
     const ProcessGroup& group(GroupId id) const { return *groups_[index(id)].group; }
@@ -71,8 +70,8 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
         std::uint32_t subgroup = 0;
     };
     struct Finished {
-        const CollectivePlan* plan;
-        std::uint64_t sequence;
+        const CollectivePlan* plan = nullptr;
+        std::uint64_t sequence = 0;
         Bytes bytes;
         Bytes total;
         SimTime start;

@@ -26,6 +26,7 @@ struct PlanKey {
     CollectiveKind kind{};
     std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
     std::uint32_t root = 0;          // position
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     auto operator<=>(const PlanKey&) const = default;
 };
 

@@ -96,7 +96,7 @@ void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime a
     const std::uint32_t receiver = program_->peer_of(member, op.peer);
     const Bytes bytes = program_->bytes_of(op.payload, member, sizes_);
     ++context_->messages;
-    context_->bytes += bytes.count;
+    context_->bytes = saturating_add(context_->bytes, bytes.count);
     context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
                            at,
                            Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
@@ -201,7 +201,7 @@ void CollectiveRun::ask_for(std::uint32_t member, const Program::Step& step) {
         const Program::Receive& receive = program_->receive(step.first_receive + i);
         const std::uint32_t sender = program_->peer_of(member, receive.peer);
         ++context_->messages;
-        context_->bytes += kRequestBytes.count;
+        context_->bytes = saturating_add(context_->bytes, kRequestBytes.count);
         context_->network.send(
             {RankId{ranks_[member]}, RankId{ranks_[sender]}, kRequestBytes},
             at,

@@ -106,7 +106,7 @@ void PointToPoint::inject(std::uint32_t id) {
         return;
     }
     ++messages_;
-    bytes_ += request.bytes.count;
+    bytes_ = saturating_add(bytes_, request.bytes.count);
     network_.send({RankId{request.source}, RankId{request.destination}, request.bytes},
                   queue_.now(),
                   arrival);
@@ -120,7 +120,7 @@ void PointToPoint::ask(std::uint32_t id) {
         return;
     }
     ++messages_;
-    bytes_ += kRequestBytes.count;
+    bytes_ = saturating_add(bytes_, kRequestBytes.count);
     network_.send(
         {RankId{request.destination}, RankId{request.source}, kRequestBytes}, queue_.now(), asked);
 }

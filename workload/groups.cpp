@@ -116,12 +116,20 @@ std::optional<std::uint32_t> GroupTable::resolve(std::uint32_t rank, const std::
     if (!name.empty() && name != "0") {
         return std::nullopt;
     }
-    Definition& definition = defaults_[name];
-    if (definition.ranks.empty()) {
-        definition.ranks.resize(ranks_);
-        std::iota(definition.ranks.begin(), definition.ranks.end(), 0U);
+    if (everyone_.ranks.empty()) {
+        everyone_.ranks.resize(ranks_);
+        std::iota(everyone_.ranks.begin(), everyone_.ranks.end(), 0U);
     }
-    return number_of(name.empty() ? "all" : "0", definition);
+    // One group, whether a trace calls it "0" or nothing; "0" is its name unless that means
+    // another.
+    return number_of(defines("0") ? "all" : "0", everyone_);
+}
+
+bool GroupTable::defines(const std::string& name) const {
+    return file_.contains(name) ||
+           std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& block) {
+               return block.second.contains(name);
+           });
 }
 
 bool GroupTable::has_member(std::uint32_t group, std::uint32_t rank) const {

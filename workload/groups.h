@@ -46,6 +46,7 @@ class GroupTable {
     };
     using Block = std::map<std::string, Definition>;
 
+    bool defines(const std::string& name) const;
     std::uint32_t number_of(const std::string& name, Definition& definition);
 
     std::uint32_t ranks_;
@@ -54,7 +55,7 @@ class GroupTable {
     std::map<std::string, bool> warned_;
     std::vector<std::pair<std::vector<GroupDefinition>, Block>> blocks_;  // distinct
     std::map<std::uint32_t, std::size_t> block_of_rank_;
-    Block defaults_;
+    Definition everyone_;
     std::vector<GroupDefinition> used_;
     std::vector<Members> sorted_;  // members of each used group
     std::map<std::pair<std::string, Members>, std::uint32_t> numbers_;

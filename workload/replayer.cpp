@@ -53,9 +53,14 @@ void Replayer::start_job(std::uint64_t job) {
             }
         }
     }
+    // An event a rank, so that a limit or an interruption is seen between them.
     for (std::uint32_t r = first; r < first + count; ++r) {
-        pump(r);
+        queue_.schedule_after({}, Callback::to<&Replayer::start_rank>(*this, r));
     }
+}
+
+void Replayer::start_rank(std::uint64_t rank) {
+    pump(static_cast<std::uint32_t>(rank));
 }
 
 Replayer::Stream Replayer::stream_of(const ExecutionGraph& graph, std::uint32_t op) {

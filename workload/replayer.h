@@ -113,6 +113,7 @@ class Replayer {
     PointRequest point_for(const Rank& rank, std::uint32_t op) const;
 
     void start_job(std::uint64_t job);
+    void start_rank(std::uint64_t rank);
     void on_done(std::uint64_t argument);
     void make_ready(Rank& rank, std::uint32_t op);
     void pump(std::uint32_t rank);

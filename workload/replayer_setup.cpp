@@ -13,6 +13,13 @@
 
 namespace astra {
 
+namespace {
+
+// Of a collective: 64 PiB. What all messages of a run carry must fit 64 bits.
+constexpr std::uint64_t kMostBufferBytes = std::uint64_t{1} << 56;
+
+}  // namespace
+
 void Replayer::add_job(Job added) {
     jobs_.push_back(std::move(added));
     const Job& job = jobs_.back();
@@ -94,6 +101,14 @@ void Replayer::prepare_ops(const Rank& rank) {
         };
         if (request.root >= collectives_.group(group).size()) {
             throw TraceError(complaint("the root is not in the group"));
+        }
+        const std::uint64_t factor =
+            request.bytes_are_a_shard ? collectives_.group(group).size() : 1;
+        if (saturating_multiply(request.bytes.count, factor) > kMostBufferBytes) {
+            throw TraceError(
+                complaint(fmt::format("a buffer of {} B is beyond the {} B that can be simulated",
+                                      saturating_multiply(request.bytes.count, factor),
+                                      kMostBufferBytes)));
         }
         if (!known.insert({index(group), request.plan_key()}).second) {
             continue;

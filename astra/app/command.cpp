@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr int kCannotFinish = 3;
 constexpr int kOurBug = 4;
+constexpr std::size_t kLongestLine = 2000;
 
 void print_usage(std::FILE* out) {
     fmt::print(out, "astra {}: simulates distributed deep-learning training\n\n", version());
@@ -36,7 +38,7 @@ void print_usage(std::FILE* out) {
 int dispatch(const Arguments& arguments) {
     if (arguments.empty()) {
         print_usage(stderr);
-        return kBadInput;
+        throw ConfigError("no command");
     }
     const std::string& name = arguments.front();
     if (name == "--help" || name == "-h" || name == "help") {
@@ -57,9 +59,28 @@ int dispatch(const Arguments& arguments) {
     throw ConfigError(fmt::format("unknown command '{}'{}", name, suggestion(name, names)));
 }
 
-int complain(const char* what, int status) {
+// Whatever an input has put into a message must not garble the terminal or flood it.
+std::string printable(std::string_view text) {
+    std::string result;
+    std::size_t line = 0;
+    for (const char c : text) {
+        if (c == '\n') {
+            line = 0;
+        } else if (++line > kLongestLine) {
+            if (line == kLongestLine + 1) {
+                result += "...";
+            }
+            continue;
+        }
+        const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n';
+        result += control ? '?' : c;
+    }
+    return result;
+}
+
+int complain(std::string_view what, int status) {
     std::fflush(stdout);
-    fmt::print(stderr, "astra: error: {}\n", what);
+    fmt::print(stderr, "astra: error: {}\n", printable(what));
     return status;
 }
 
@@ -84,8 +105,7 @@ int run_program(const Arguments& arguments) {
     } catch (const std::bad_alloc&) {
         return complain("out of memory: the input asks for more than this machine has", kBadInput);
     } catch (const std::exception& error) {
-        return complain((std::string("internal error, please report it: ") + error.what()).c_str(),
-                        kOurBug);
+        return complain(std::string("internal error, please report it: ") + error.what(), kOurBug);
     }
 }
 

@@ -12,7 +12,7 @@ namespace astra {
 
 namespace {
 
-constexpr std::uint64_t kMostRanks = 1U << 24;
+constexpr std::uint64_t kMostRanks = 1U << 20;
 
 int run(const Arguments& arguments) {
     OptionSet options(

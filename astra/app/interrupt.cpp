@@ -6,9 +6,8 @@ namespace astra {
 
 namespace {
 
-// A signal handler can reach nothing but a global.
-volatile std::sig_atomic_t g_interrupted =
-    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): see above
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): all that a handler can reach
+volatile std::sig_atomic_t g_interrupted = 0;
 
 void on_signal(int) {
     g_interrupted = 1;

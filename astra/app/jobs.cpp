@@ -4,9 +4,12 @@
 #include <array>
 #include <charconv>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "astra/core/error.h"
 
 namespace astra {
 
@@ -54,9 +57,13 @@ JobReader::JobReader(const ConfigView& study, std::uint32_t ranks) {
         workload->fail("a study has either workload or jobs");
     }
     std::vector<std::string> owner(ranks);
+    std::set<std::string> names;
     for (const ConfigView& item : jobs->items()) {
         Spec spec;
         spec.name = item.string_or("name", fmt::format("job{}", specs_.size()));
+        if (!names.insert(spec.name).second) {
+            item.fail(fmt::format("two jobs are called '{}'", spec.name));
+        }
         spec.ranks = read_ranks(item.at("ranks"), ranks);
         spec.start = {item.duration_or("start", {}).ps};
         for (const std::uint32_t rank : spec.ranks) {
@@ -105,9 +112,9 @@ void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
         for (const auto& [key, value] : generate->entries()) {
             (key == "kind" ? spec.generator : spec.parameters[key]) = value.as_string();
         }
-        if (spec.generator.empty()) {
-            generate->at("kind");
-        }
+        generate->at("kind");
+        spec.generated = true;
+        spec.where = generate->where() + ": " + generate->path() + ": ";
         return;
     }
     spec.traces.prefix = workload.at("trace").as_file_name();
@@ -115,6 +122,14 @@ void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
         spec.traces.group_file = groups->as_file_name();
     }
     spec.traces.element_bytes = workload.integer_or("element_bytes", 1, 1, 1U << 20);
+}
+
+Workload JobReader::generate(const Spec& spec, Warnings& warnings) {
+    try {
+        return generate_workload(spec.generator, spec.parameters, spec.traces.ranks, warnings);
+    } catch (const ConfigError& error) {
+        throw ConfigError(spec.where + error.what());
+    }
 }
 
 std::vector<Job> JobReader::load(Warnings& warnings) const {
@@ -126,9 +141,7 @@ std::vector<Job> JobReader::load(Warnings& warnings) const {
         job.start = spec.start;
         job.all_gather_shards = spec.all_gather_shards;
         job.workload =
-            spec.generator.empty()
-                ? load_traces(spec.traces, warnings)
-                : generate_workload(spec.generator, spec.parameters, spec.traces.ranks, warnings);
+            spec.generated ? generate(spec, warnings) : load_traces(spec.traces, warnings);
         jobs.push_back(std::move(job));
     }
     return jobs;

@@ -25,7 +25,9 @@ class JobReader {
   private:
     struct Spec {
         std::string name;
-        TraceOptions traces;  // prefix "" if generated
+        bool generated = false;
+        TraceOptions traces;
+        std::string where;  // of `generate`, for messages
         std::string generator;
         ParameterMap parameters;
         std::vector<std::uint32_t> ranks;
@@ -33,6 +35,7 @@ class JobReader {
         bool all_gather_shards = true;
     };
     static void read_workload(const ConfigView& workload, Spec& spec);
+    static Workload generate(const Spec& spec, Warnings& warnings);
     static std::vector<std::uint32_t> read_ranks(const ConfigView& list, std::uint32_t ranks);
 
     std::vector<Spec> specs_;

@@ -138,6 +138,17 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
             "'{}' is one file too many: give one study, or ASTRA-sim's files by their options",
             files.back()));
     }
+    if (!astra_sim && !files.empty()) {
+        for (const auto& [name, key] : {std::pair{"num-queues-per-dim", "system.queues"},
+                                        std::pair{"injection-scale", "system.injection_scale"},
+                                        std::pair{"rendezvous-protocol", "system.rendezvous"},
+                                        std::pair{"network-unit", "units in the study"}}) {
+            if (options.value(name)) {
+                throw ConfigError(
+                    fmt::format("--{} goes with ASTRA-sim's files; a study has {}", name, key));
+            }
+        }
+    }
     for (const char* name : {"logging-configuration", "logging-folder"}) {
         if (options.value(name)) {
             warnings.add(fmt::format("--{} has no effect", name));
@@ -222,6 +233,9 @@ int simulate(const OptionSet& options) {
         simulation.record_ops();
     }
     std::optional<OutputFolder> output;
+    if (options.value("output") && folder.empty()) {
+        throw ConfigError("--output: needs the name of a folder");
+    }
     if (!folder.empty()) {
         output.emplace(folder);
     }

@@ -1,6 +1,7 @@
 #include "astra/app/simulation.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -21,7 +22,11 @@ namespace astra {
 
 namespace {
 
-constexpr std::uint64_t kSliceEvents = 1U << 17;
+// A slice of events is to take about this long: long enough to cost nothing, short enough for a
+// person.
+constexpr std::chrono::milliseconds kSliceTime{50};
+constexpr std::uint64_t kFirstSlice = 64;
+constexpr std::uint64_t kLongestSlice = 1U << 20;
 constexpr std::size_t kReportLines = 20;
 constexpr std::size_t kListedSends = 5;
 
@@ -98,10 +103,17 @@ Simulation::~Simulation() = default;
 bool Simulation::run(const RunLimits& limits, const Watcher& watcher) {
     EventQueue& queue = parts_->queue;
     parts_->replayer.start();
+    std::uint64_t length = kFirstSlice;
     while (queue.executed() < limits.max_events) {
         const std::uint64_t before = queue.executed();
-        const std::uint64_t slice = std::min(kSliceEvents, limits.max_events - before);
+        const std::uint64_t slice = std::min(length, limits.max_events - before);
+        const auto start = std::chrono::steady_clock::now();
         const bool more = queue.run_until(limits.until, slice);
+        if (std::chrono::steady_clock::now() - start < kSliceTime) {
+            length = std::min(2 * length, kLongestSlice);
+        } else {
+            length = std::max<std::uint64_t>(length / 2, 1);
+        }
         if (watcher && !watcher(parts_->progress())) {
             return false;
         }

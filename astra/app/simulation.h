@@ -36,7 +36,7 @@ class Simulation {
     // Keeps when each op ran, for ops.csv. Before run().
     void record_ops();
 
-    // Called between slices of some 100,000 events; false stops the run.
+    // Called some ten times a second; false stops the run.
     using Watcher = std::function<bool(const RunProgress&)>;
 
     // Runs to the end; false if the watcher stopped it. Throws SimulationError when ranks cannot

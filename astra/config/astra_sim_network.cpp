@@ -7,7 +7,7 @@
 namespace astra {
 namespace {
 
-constexpr std::uint64_t kMostRanks = 1ULL << 24;
+constexpr std::uint64_t kMostRanks = 1ULL << 20;
 constexpr std::size_t kLists = 4;
 
 struct NetworkList {

@@ -12,8 +12,8 @@ namespace astra {
 
 namespace {
 
-constexpr std::uint64_t kMostRanks = std::uint64_t{1} << 24;
-constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 27;
+constexpr std::uint64_t kMostRanks = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 24;
 
 const DimensionInfo& kind_named(const ConfigView& view) {
     std::vector<std::string> names;

@@ -42,6 +42,7 @@ struct ProgramShape {
     std::uint32_t variant = 0;    // chunks alternate between an algorithm's variants
     std::uint32_t root = 0;       // member
     bool reversed = false;        // the other way round, where the algorithm has a direction
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     auto operator<=>(const ProgramShape&) const = default;
 };
 

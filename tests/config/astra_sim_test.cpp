@@ -164,7 +164,7 @@ TEST_F(AstraSimTest, NetworkErrors) {
         "latency: [1, 1]\n");
     EXPECT_THAT(error(),
                 HasSubstr(":2:13: npus_count: the product of the dimensions is more "
-                          "than 16777216 ranks"));
+                          "than 1048576 ranks"));
     network("topology: []\nnpus_count: []\nbandwidth: []\nlatency: []\n");
     EXPECT_THAT(error(), HasSubstr("topology: is empty"));
 }

@@ -1,12 +1,12 @@
 #include "tests/support/closed_form.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <map>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 namespace astra::test {
 
@@ -76,7 +76,8 @@ std::uint64_t ClosedForm::phase(CollectiveKind kind,
     throw std::logic_error("no closed form of " + name);
 }
 
-// m = S/n to the next rank in each step; every message received costs d, a reduced one R(m) as well.
+// m = S/n to the next rank in each step; every message received costs d, a reduced one R(m) as
+// well.
 //   all_reduce      d + 2(n-1)(C(m) + d) + (n-1) R(m)
 //   reduce_scatter  d + (n-1)(C(m) + d + R(m))          all_gather  d + (n-1)(C(m) + d)
 //   all_to_all      d + k (C(m) + d), k = n(n-1)/2: the block for the rank j ahead moves j times
@@ -91,14 +92,16 @@ std::uint64_t ClosedForm::ring(CollectiveKind kind,
             return delay_ps_ + 2 * (n - 1) * step + (n - 1) * reduction(m);
         case CollectiveKind::ReduceScatter:
             return delay_ps_ + (n - 1) * (step + reduction(m));
-        case CollectiveKind::AllGather: return delay_ps_ + (n - 1) * step;
-        default: return delay_ps_ + n * (n - 1) / 2 * step;
+        case CollectiveKind::AllGather:
+            return delay_ps_ + (n - 1) * step;
+        default:
+            return delay_ps_ + n * (n - 1) / 2 * step;
     }
 }
 
 // One round of n-1 messages of m = S/n, the farthest one h links away: X = C(m, h). On a switch of
-// congestion_aware they leave one after the other and meet nowhere: X = 2 latency + (n-1 + 1) wire(m).
-// With a window of 1 a message leaves when the one before has been dealt with: n-1 steps.
+// congestion_aware they leave one after the other and meet nowhere: X = 2 latency + (n-1 + 1)
+// wire(m). With a window of 1 a message leaves when the one before has been dealt with: n-1 steps.
 //   reduce_scatter  2d + X + R(m)    all_gather, all_to_all  2d + X    all_reduce  3d + 2X + R(m)
 std::uint64_t ClosedForm::direct(CollectiveKind kind,
                                  std::uint64_t bytes,
@@ -116,17 +119,16 @@ std::uint64_t ClosedForm::direct(CollectiveKind kind,
     } else if (aware() && network.topology == "Ring") {
         throw std::logic_error("no closed form of direct on a shared ring");
     }
-    const std::uint64_t reduced = kind == CollectiveKind::AllReduce ||
-                                          kind == CollectiveKind::ReduceScatter
-                                      ? reduction(m)
-                                      : 0;
+    const std::uint64_t reduced =
+        kind == CollectiveKind::AllReduce || kind == CollectiveKind::ReduceScatter ? reduction(m)
+                                                                                   : 0;
     const std::uint64_t rounds = kind == CollectiveKind::AllReduce ? 2 : 1;
     return delay_ps_ + rounds * (round + delay_ps_) + reduced;
 }
 
-// n = 2^L. Step i of halving exchanges S/2^i with the rank 2^(i-1) away. Of what arrives the half that the
-// next step sends is reduced at once, R(S/2^(i+1)), the other half while the next message is on the way; the
-// last message is reduced whole:
+// n = 2^L. Step i of halving exchanges S/2^i with the rank 2^(i-1) away. Of what arrives the half
+// that the next step sends is reduced at once, R(S/2^(i+1)), the other half while the next message
+// is on the way; the last message is reduced whole:
 //   reduce_scatter  d + Σ_{i=1..L} (C(S/2^i, h_i) + d) + Σ_{i=2..L} R(S/2^i) + R(S/2^L)
 //   all_gather      d + Σ_{i=1..L} (C(S/2^i, h_i) + d)      all_reduce  both, with the first d once
 std::uint64_t ClosedForm::halving_doubling(CollectiveKind kind,
@@ -145,14 +147,17 @@ std::uint64_t ClosedForm::halving_doubling(CollectiveKind kind,
         reductions += last ? reduction(part) : reduction(part / 2);
     }
     switch (kind) {
-        case CollectiveKind::AllReduce: return delay_ps_ + 2 * exchanges + reductions;
-        case CollectiveKind::ReduceScatter: return delay_ps_ + exchanges + reductions;
-        default: return delay_ps_ + exchanges;
+        case CollectiveKind::AllReduce:
+            return delay_ps_ + 2 * exchanges + reductions;
+        case CollectiveKind::ReduceScatter:
+            return delay_ps_ + exchanges + reductions;
+        default:
+            return delay_ps_ + exchanges;
     }
 }
 
-// n = 2^L ranks: the root above a complete tree of depth L-1. A leaf sends at d; each of the L levels up
-// costs C(S, h) + d + R(S), each level down C(S, h) + d.
+// n = 2^L ranks: the root above a complete tree of depth L-1. A leaf sends at d; each of the L
+// levels up costs C(S, h) + d + R(S), each level down C(S, h) + d.
 FinishRange ClosedForm::double_binary_tree(std::uint64_t bytes) const {
     std::uint64_t up = delay_ps_;
     std::uint64_t down = 0;
@@ -207,9 +212,10 @@ std::uint64_t ClosedForm::collective(CollectiveKind kind,
     return pipeline(phases(kind, bytes / experiment_.chunks, dimensions));
 }
 
-// All ranks are in step, so one stands for all: a queue serves at most ceil(active / queues) chunks at a time,
-// first come first served. A chunk that ends a phase joins its next queue before its old place is given
-// away. With two queues the way back of an all_reduce has one of its own, and no other phase uses it.
+// All ranks are in step, so one stands for all: a queue serves at most ceil(active / queues) chunks
+// at a time, first come first served. A chunk that ends a phase joins its next queue before its old
+// place is given away. With two queues the way back of an all_reduce has one of its own, and no
+// other phase uses it.
 std::uint64_t ClosedForm::pipeline(const std::vector<Phase>& phases) const {
     const std::uint32_t queues = experiment_.queues.value_or(1);
     const std::uint32_t places = (experiment_.active_chunks + queues - 1) / queues;

@@ -1,6 +1,7 @@
 // What runs must take, worked out apart from the code under test, in whole picoseconds.
 //
-// Notation: d endpoint delay, C(m, h) time of a message of m bytes over h links, R(m) reduction of m bytes:
+// Notation: d endpoint delay, C(m, h) time of a message of m bytes over h links, R(m) reduction of
+// m bytes:
 //   wire(m) = ceil(m · 8·10^12 / bits a second)
 //   C(m, h) = h·latency + wire(m)        congestion_unaware
 //           = h·(latency + wire(m))      congestion_aware, where no two messages meet on a link
@@ -29,13 +30,14 @@ class ClosedForm {
     std::uint64_t travel(std::uint64_t bytes, std::uint64_t hops, std::size_t dimension = 0) const;
     std::uint64_t reduction(std::uint64_t bytes) const;
 
-    // One collective of the dimension's algorithm over a row of the dimension. `bytes` is the whole buffer,
-    // a multiple of the ranks; all ranks start and finish together.
+    // One collective of the dimension's algorithm over a row of the dimension. `bytes` is the whole
+    // buffer, a multiple of the ranks; all ranks start and finish together.
     std::uint64_t phase(CollectiveKind kind, std::uint64_t bytes, std::size_t dimension = 0) const;
 
-    // A collective over all ranks that come to it together, cut into equal chunks that queue for the
-    // dimensions. `bytes` as in a trace; bit k of `dimensions`: dimension k takes part.
-    std::uint64_t collective(CollectiveKind kind, std::uint64_t bytes,
+    // A collective over all ranks that come to it together, cut into equal chunks that queue for
+    // the dimensions. `bytes` as in a trace; bit k of `dimensions`: dimension k takes part.
+    std::uint64_t collective(CollectiveKind kind,
+                             std::uint64_t bytes,
                              std::uint32_t dimensions = ~0U) const;
 
     // The root of a double binary tree is first, its leaves are last.
@@ -51,9 +53,11 @@ class ClosedForm {
     std::uint64_t hops(std::uint64_t distance, std::size_t dimension) const;
     std::uint64_t ring(CollectiveKind kind, std::uint64_t bytes, std::size_t dimension) const;
     std::uint64_t direct(CollectiveKind kind, std::uint64_t bytes, std::size_t dimension) const;
-    std::uint64_t halving_doubling(CollectiveKind kind, std::uint64_t bytes,
+    std::uint64_t halving_doubling(CollectiveKind kind,
+                                   std::uint64_t bytes,
                                    std::size_t dimension) const;
-    std::vector<Phase> phases(CollectiveKind kind, std::uint64_t bytes,
+    std::vector<Phase> phases(CollectiveKind kind,
+                              std::uint64_t bytes,
                               std::uint32_t dimensions) const;
     std::uint64_t pipeline(const std::vector<Phase>& phases) const;
     const std::string& algorithm(std::size_t dimension) const;

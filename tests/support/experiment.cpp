@@ -1,15 +1,15 @@
 #include "tests/support/experiment.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "astra/config/astra_sim.h"
 #include "workload/chakra_writer.h"
@@ -25,7 +25,7 @@ std::string algorithm_list(const Experiment& experiment) {
         names.push_back(names.back());
     }
     for (std::string& name : names) {
-        name = '"' + name + '"';
+        name = fmt::format("\"{}\"", name);
     }
     return fmt::format("[{}]", fmt::join(names, ", "));
 }
@@ -70,9 +70,9 @@ TraceNode point(OpKind kind,
 
 ScratchFolder::ScratchFolder() {
     static std::atomic<unsigned> count{0};
-    path_ = (std::filesystem::path(testing::TempDir()) /
-             fmt::format("astra_{}_{}", getpid(), count++))
-                .string();
+    path_ =
+        (std::filesystem::path(testing::TempDir()) / fmt::format("astra_{}_{}", getpid(), count++))
+            .string();
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
 }
@@ -102,7 +102,9 @@ TraceNode collective(std::uint64_t id,
     return node;
 }
 
-TraceNode compute(std::uint64_t id, std::uint64_t microseconds, std::vector<std::uint64_t> parents) {
+TraceNode compute(std::uint64_t id,
+                  std::uint64_t microseconds,
+                  std::vector<std::uint64_t> parents) {
     TraceNode node = base_node(id, OpKind::Compute, "compute", std::move(parents));
     node.duration_ps = microseconds * 1'000'000;
     return node;
@@ -172,15 +174,14 @@ std::string network_yaml(const Experiment& experiment) {
         topologies.push_back(dimension.topology);
         sizes.push_back(std::to_string(dimension.ranks));
         bandwidths.push_back(std::to_string(dimension.bandwidth));
-        latencies.push_back(fmt::format(
-            "{}.{:03}", dimension.latency_ps / 1000, dimension.latency_ps % 1000));
+        latencies.push_back(
+            fmt::format("{}.{:03}", dimension.latency_ps / 1000, dimension.latency_ps % 1000));
     }
-    return fmt::format(
-        "topology: [{}]\nnpus_count: [{}]\nbandwidth: [{}]\nlatency: [{}]\n",
-        fmt::join(topologies, ", "),
-        fmt::join(sizes, ", "),
-        fmt::join(bandwidths, ", "),
-        fmt::join(latencies, ", "));
+    return fmt::format("topology: [{}]\nnpus_count: [{}]\nbandwidth: [{}]\nlatency: [{}]\n",
+                       fmt::join(topologies, ", "),
+                       fmt::join(sizes, ", "),
+                       fmt::join(bandwidths, ", "),
+                       fmt::join(latencies, ", "));
 }
 
 std::string system_json(const Experiment& experiment) {
@@ -204,8 +205,7 @@ std::string system_json(const Experiment& experiment) {
     }
     if (!experiment.algorithms.empty()) {
         for (const char* kind : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"}) {
-            text += fmt::format(
-                ",\n  \"{}-implementation\": {}", kind, algorithm_list(experiment));
+            text += fmt::format(",\n  \"{}-implementation\": {}", kind, algorithm_list(experiment));
         }
     }
     return text + "\n}\n";
@@ -224,6 +224,9 @@ void write_files(const Experiment& experiment, const ScratchFolder& folder) {
             writer.add(node);
         }
         writer.close();
+    }
+    for (const auto& [name, content] : experiment.files) {
+        folder.write(name, content);
     }
 }
 

@@ -1,5 +1,5 @@
-// Experiments for tests: writes ASTRA-sim's own input files and Chakra traces below the test's folder and
-// runs them in this process, or through the whole program.
+// Experiments for tests: writes ASTRA-sim's own input files and Chakra traces below the test's
+// folder and runs them in this process, or through the whole program.
 #pragma once
 
 #include <cstdint>
@@ -35,24 +35,40 @@ class ScratchFolder {
 struct NetworkDimension {
     std::string topology = "Ring";
     std::uint32_t ranks = 8;
-    std::uint64_t bandwidth = 50;         // bytes a second, in units of Experiment::network_unit
+    std::uint64_t bandwidth = 50;  // bytes a second, in units of Experiment::network_unit
     std::uint64_t latency_ps = 500'000;
 };
 
 // One rank's trace.
 using Trace = std::vector<TraceNode>;
 
-TraceNode collective(std::uint64_t id, CollectiveKind kind, std::uint64_t bytes,
-                     std::vector<std::uint64_t> parents = {}, std::string group = "");
-TraceNode compute(std::uint64_t id, std::uint64_t microseconds,
+TraceNode collective(std::uint64_t id,
+                     CollectiveKind kind,
+                     std::uint64_t bytes,
+                     std::vector<std::uint64_t> parents = {},
+                     std::string group = "");
+TraceNode compute(std::uint64_t id,
+                  std::uint64_t microseconds,
                   std::vector<std::uint64_t> parents = {});
-TraceNode roofline_compute(std::uint64_t id, std::uint64_t operations, std::uint64_t bytes,
+TraceNode roofline_compute(std::uint64_t id,
+                           std::uint64_t operations,
+                           std::uint64_t bytes,
                            std::vector<std::uint64_t> parents = {});
-TraceNode send(std::uint64_t id, std::uint32_t source, std::uint32_t destination, std::uint32_t tag,
-               std::uint64_t bytes, std::vector<std::uint64_t> parents = {});
-TraceNode receive(std::uint64_t id, std::uint32_t source, std::uint32_t destination, std::uint32_t tag,
-                  std::uint64_t bytes, std::vector<std::uint64_t> parents = {});
-TraceNode memory_access(std::uint64_t id, OpKind kind, std::uint64_t bytes,
+TraceNode send(std::uint64_t id,
+               std::uint32_t source,
+               std::uint32_t destination,
+               std::uint32_t tag,
+               std::uint64_t bytes,
+               std::vector<std::uint64_t> parents = {});
+TraceNode receive(std::uint64_t id,
+                  std::uint32_t source,
+                  std::uint32_t destination,
+                  std::uint32_t tag,
+                  std::uint64_t bytes,
+                  std::vector<std::uint64_t> parents = {});
+TraceNode memory_access(std::uint64_t id,
+                        OpKind kind,
+                        std::uint64_t bytes,
                         std::vector<std::uint64_t> parents = {});
 
 // The same trace for every rank.
@@ -63,7 +79,8 @@ struct Experiment {
     std::string network_unit = "GiB";
     std::string backend = "congestion_unaware";
 
-    // The system file. An algorithm stands for all kinds; one a dimension, the last one for the rest.
+    // The system file. An algorithm stands for all kinds; one a dimension, the last one for the
+    // rest.
     std::vector<std::string> algorithms{"ring"};
     std::uint32_t chunks = 1;
     std::uint32_t active_chunks = 1;
@@ -80,8 +97,9 @@ struct Experiment {
     bool rendezvous = false;
     std::string memory;  // JSON; "" = NO_MEMORY_EXPANSION
     std::map<std::string, std::vector<std::uint32_t>> groups;
-    std::vector<std::string> settings;  // as of --set
-    std::vector<Trace> traces;          // by rank
+    std::vector<std::string> settings;         // as of --set
+    std::vector<Trace> traces;                 // by rank
+    std::map<std::string, std::string> files;  // written last, as they are; name -> content
 
     std::uint32_t ranks() const;
     // As if nothing but the network took time.

@@ -1,9 +1,9 @@
 // Compares a run with the exact time that it must take, and with what the reference measured.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
+
+#include <gtest/gtest.h>
 
 #include "tests/support/closed_form.h"
 
@@ -31,7 +31,8 @@ inline void expect_finish(const RunResult& result, const FinishRange& expected) 
     EXPECT_EQ(got.latest_ps, expected.latest_ps);
 }
 
-// The reference truncates every step to whole nanoseconds, so that a run may be 0.8 % later than it.
+// The reference truncates every step to whole nanoseconds, so that a run may be 0.8 % later than
+// it.
 inline void expect_near(std::uint64_t got_ps, std::uint64_t reference_ns, double tolerance) {
     const double got = static_cast<double>(got_ps) / 1000.0;
     const auto reference = static_cast<double>(reference_ns);

@@ -1,0 +1,155 @@
+// With one queue for the way up and the way down of an all-reduce over three dimensions, ranks that
+// come at different times fill their places with chunks in different orders and wait for each other
+// for ever. The engine lets chunks pass, so that every run finishes; without that some of the same
+// runs do not.
+#include <array>
+#include <numeric>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "system/collective_engine.h"
+#include "tests/network/test_network.h"
+
+namespace astra::test {
+namespace {
+
+constexpr std::uint64_t kRuns = 1000;
+
+struct Scenario {
+    std::array<std::uint32_t, 3> sizes{};
+    SystemConfig config;
+    std::vector<std::uint64_t> arrivals_us;  // by rank
+    std::uint32_t collectives = 1;
+    std::uint32_t streams = 1;
+};
+
+Scenario make_scenario(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const auto pick = [&](std::uint64_t least, std::uint64_t most) {
+        return static_cast<std::uint32_t>(least + random() % (most - least + 1));
+    };
+    constexpr std::array<std::array<std::uint32_t, 3>, 5> sizes = {
+        {{4, 4, 4}, {2, 2, 2}, {4, 2, 2}, {3, 3, 3}, {2, 4, 3}}};
+    Scenario scenario;
+    scenario.sizes = sizes[pick(0, sizes.size() - 1)];
+    scenario.config.endpoint_delay = {10'000};
+    scenario.config.patience = {1'000'000};
+    scenario.config.local_memory_bandwidth = {1600ULL * 8'000'000'000ULL};
+    scenario.config.chunks = pick(1, 8);
+    scenario.config.active_chunks = pick(1, 2);
+    scenario.config.scheduling = std::array{SystemConfig::Scheduling::Fifo,
+                                            SystemConfig::Scheduling::Fifo,
+                                            SystemConfig::Scheduling::Lifo,
+                                            SystemConfig::Scheduling::Priority}[pick(0, 3)];
+    scenario.config.algorithms[static_cast<std::size_t>(CollectiveKind::AllReduce)] = {{"ring"},
+                                                                                       "test"};
+    scenario.collectives = pick(1, 2);
+    scenario.streams = pick(1, 2);
+    const std::uint32_t ranks = std::accumulate(
+        scenario.sizes.begin(), scenario.sizes.end(), 1U, std::multiplies<std::uint32_t>());
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        scenario.arrivals_us.push_back(pick(1, 60));
+    }
+    return scenario;
+}
+
+// Every rank comes at its time and runs its collectives, as many at once as it has streams.
+class Driver {
+  public:
+    Driver(const Scenario& scenario, bool pass_younger)
+        : scenario_(scenario),
+          topology_(build(
+              {shape(scenario.sizes[0]), shape(scenario.sizes[1]), shape(scenario.sizes[2])})),
+          network_(find_backend("congestion_unaware")->build(queue_, topology_)),
+          engine_(queue_, *network_, topology_, scenario_.config, warnings_, pass_younger) {
+        std::vector<std::uint32_t> all(topology_.ranks());
+        std::iota(all.begin(), all.end(), 0U);
+        group_ = engine_.add_group("all", all);
+        issued_.resize(all.size());
+        done_.resize(all.size());
+    }
+
+    // The number of ranks that finish.
+    std::size_t run() {
+        for (std::uint32_t rank = 0; rank < topology_.ranks(); ++rank) {
+            queue_.schedule_at({scenario_.arrivals_us[rank] * 1'000'000},
+                               Callback::to<&Driver::come>(*this, rank));
+        }
+        queue_.run();
+        std::size_t finished = 0;
+        for (const std::uint32_t done : done_) {
+            finished += done == scenario_.collectives ? 1 : 0;
+        }
+        return finished;
+    }
+    std::size_t ranks() const { return done_.size(); }
+    std::uint64_t passed() const { return engine_.passed(); }
+
+  private:
+    static Shape shape(std::uint32_t size) { return {"ring", size, gib_a_second(50), 500'000}; }
+
+    void come(std::uint64_t rank) {
+        while (issued_[rank] < scenario_.collectives &&
+               issued_[rank] - done_[rank] < scenario_.streams) {
+            CollectiveRequest request;
+            request.kind = CollectiveKind::AllReduce;
+            request.bytes = kMiB;
+            request.priority = issued_[rank];
+            ++issued_[rank];
+            engine_.join(group_,
+                         static_cast<std::uint32_t>(rank),
+                         request,
+                         Callback::to<&Driver::finish>(*this, rank));
+        }
+    }
+    void finish(std::uint64_t rank) {
+        ++done_[rank];
+        come(rank);
+    }
+
+    const Scenario& scenario_;
+    EventQueue queue_;
+    Warnings warnings_;
+    Topology topology_;
+    std::unique_ptr<NetworkBackend> network_;
+    CollectiveEngine engine_;
+    GroupId group_{};
+    std::vector<std::uint32_t> issued_;
+    std::vector<std::uint32_t> done_;
+};
+
+TEST(Deadlock, NoneWhileChunksMayPass) {
+    std::uint64_t passed = 0;
+    for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+        const Scenario scenario = make_scenario(seed);
+        Driver driver(scenario, true);
+        ASSERT_EQ(driver.run(), driver.ranks()) << "seed " << seed;
+        passed += driver.passed();
+    }
+    EXPECT_GT(passed, 0U) << "no run needed it";
+}
+
+TEST(Deadlock, SomeWithoutPassing) {
+    std::uint64_t stuck = 0;
+    for (std::uint64_t seed = 0; seed < kRuns && stuck == 0; ++seed) {
+        const Scenario scenario = make_scenario(seed);
+        Driver driver(scenario, false);
+        stuck += driver.run() < driver.ranks() ? 1 : 0;
+    }
+    EXPECT_GT(stuck, 0U);
+}
+
+// Ranks that come together never pass, whatever the queues: the flag changes nothing.
+TEST(Deadlock, RanksInStepDoNotPass) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        Scenario scenario = make_scenario(seed);
+        scenario.arrivals_us.assign(scenario.arrivals_us.size(), 1);
+        Driver driver(scenario, true);
+        EXPECT_EQ(driver.run(), driver.ranks()) << "seed " << seed;
+        EXPECT_EQ(driver.passed(), 0U) << "seed " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace astra::test
