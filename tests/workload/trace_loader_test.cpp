@@ -178,7 +178,7 @@ TEST_F(TraceGroups, DefaultsToAllRanks) {
     write_ranks({"", "0"});
     const Workload workload = load_all(2);
     EXPECT_THAT(workload.groups,
-                ElementsAre(GroupDefinition{"all", {0, 1}}, GroupDefinition{"0", {0, 1}}));
+                ElementsAre(GroupDefinition{"0", {0, 1}}));
     EXPECT_EQ(workload.ranks[0].graph, workload.ranks[1].graph);
 }
 
