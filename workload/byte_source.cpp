@@ -88,17 +88,18 @@ ByteSource::Decoder::~Decoder() {
     ::close(descriptor_);
 }
 
+// To open a pipe would wait for its writer, and to open a device may do anything.
 void ByteSource::Decoder::open() {
+    struct stat status {};
+    if (::stat(file_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+        fail(S_ISDIR(status.st_mode) ? "is a directory; a file is expected"
+                                     : "is not a regular file");
+    }
     do {
         descriptor_ = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC);
     } while (descriptor_ < 0 && errno == EINTR);
     if (descriptor_ < 0) {
         fail(std::string("cannot be opened: ") + std::strerror(errno));
-    }
-    struct stat status {};
-    if (::fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode)) {
-        ::close(descriptor_);
-        fail("is a directory; a file is expected");
     }
 }
 

@@ -14,8 +14,8 @@ namespace astra {
 
 class ByteSource {
   public:
-    // Throws TraceError "file: why" when the file cannot be opened or is a directory; all readers
-    // below throw TraceError when it cannot be read or its compressed data is damaged.
+    // Throws TraceError "file: why" when the file cannot be opened or is not a regular one; all
+    // readers below throw TraceError when it cannot be read or its compressed data is damaged.
     explicit ByteSource(const std::string& file);
     ~ByteSource();
     ByteSource(const ByteSource&) = delete;

@@ -3,11 +3,15 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "astra/config/units.h"
 #include "astra/core/error.h"
@@ -62,14 +66,51 @@ class GraphSink final : public NodeSink {
     GraphBuilder& builder_;
 };
 
+// What is written must be readable: every node goes through the checks of a trace. Its graph does
+// not matter, so it is thrown away before it grows.
 class FileSink final : public NodeSink {
   public:
-    explicit FileSink(ChakraWriter& writer) : writer_(writer) {}
-    void add(const TraceNode& node) override { writer_.add(node); }
+    FileSink(const std::string& file, std::uint32_t rank, std::uint32_t ranks)
+        : file_(file), rank_(rank), ranks_(ranks), writer_(file) {}
+    void add(const TraceNode& node) override {
+        if (checked_++ % kMostChecked == 0) {
+            checker_ = std::make_unique<GraphBuilder>(file_, rank_, ranks_);
+        }
+        checker_->add(node);
+        writer_.add(node);
+    }
+    void close() { writer_.close(); }
 
   private:
-    ChakraWriter& writer_;
+    static constexpr std::uint64_t kMostChecked = 4096;
+
+    std::string file_;
+    std::uint32_t rank_;
+    std::uint32_t ranks_;
+    ChakraWriter writer_;
+    std::unique_ptr<GraphBuilder> checker_;
+    std::uint64_t checked_ = 0;
 };
+
+void check_folder(const std::string& prefix) {
+    std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
+    if (folder.empty()) {
+        folder = ".";
+    }
+    const auto refuse = [&](const char* what) {
+        throw ConfigError("generate: output: the folder " + folder.string() + " " + what);
+    };
+    std::error_code error;
+    if (!std::filesystem::exists(folder, error)) {
+        refuse("does not exist");
+    }
+    if (!std::filesystem::is_directory(folder, error)) {
+        refuse("is not a folder");
+    }
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        refuse("cannot be written to");
+    }
+}
 
 void write_groups(const std::vector<GroupDefinition>& groups, const std::string& file) {
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
@@ -105,6 +146,21 @@ GeneratorParameters::GeneratorParameters(std::string kind,
 
 void GeneratorParameters::fail(const std::string& name, const std::string& what) const {
     throw ConfigError("generate: " + kind_ + ": " + name + ": " + what);
+}
+
+void GeneratorParameters::limit_nodes(const std::string& names, std::uint64_t nodes) const {
+    if (nodes > kMostGeneratedNodes) {
+        fail(names,
+             std::to_string(nodes) + " nodes a rank are too many; at most " +
+                 std::to_string(kMostGeneratedNodes));
+    }
+}
+
+void GeneratorParameters::need_ranks(std::uint32_t least) const {
+    if (ranks_ < least) {
+        throw ConfigError("generate: " + kind_ + ": at least " + std::to_string(least) +
+                          " ranks are needed, not " + std::to_string(ranks_));
+    }
 }
 
 const std::string& GeneratorParameters::text(const std::string& name) const {
@@ -208,22 +264,15 @@ void write_traces(const std::string& kind,
                   const ParameterMap& parameters,
                   std::uint32_t ranks,
                   const std::string& prefix,
-                  Warnings& warnings) {
+                  Warnings& /*warnings*/) {
     const Generator& generator = find_generator(kind);
     const GeneratorParameters checked = parameters_of(generator, parameters, ranks);
+    check_folder(prefix);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         const std::string file = prefix + "." + std::to_string(rank) + ".et";
-        if (rank == 0) {
-            // What is written must be readable: rank 0 goes through all checks of a trace first.
-            GraphBuilder builder(file, rank, ranks);
-            GraphSink sink(builder);
-            generator.emit(checked, rank, sink);
-            builder.finish(warnings);
-        }
-        ChakraWriter writer(file);
-        FileSink sink(writer);
+        FileSink sink(file, rank, ranks);
         generator.emit(checked, rank, sink);
-        writer.close();
+        sink.close();
     }
     const std::vector<GroupDefinition> groups = generator.groups(checked);
     if (!groups.empty()) {

@@ -22,6 +22,9 @@ struct GeneratorParameter {
     std::string fallback;  // the value if none is given, in the same form
 };
 
+// A rank of so many takes about 10 GB.
+inline constexpr std::uint64_t kMostGeneratedNodes = std::uint64_t{1} << 27U;
+
 // The parameters of one generator, checked. All readers throw ConfigError "generate: kind: name:
 // …".
 class GeneratorParameters {
@@ -40,6 +43,10 @@ class GeneratorParameters {
     std::uint32_t choice(const std::string& name, const std::vector<std::string>& choices) const;
     const std::string& text(const std::string& name) const;
     [[noreturn]] void fail(const std::string& name, const std::string& what) const;
+    // Throws if a rank would have more than kMostGeneratedNodes; `names` are the parameters that
+    // say so.
+    void limit_nodes(const std::string& names, std::uint64_t nodes) const;
+    void need_ranks(std::uint32_t least) const;
 
   private:
     std::string kind_;
@@ -80,7 +87,9 @@ Workload generate_workload(const std::string& kind,
                            std::uint32_t ranks,
                            Warnings& warnings);
 
-// Writes PREFIX.<rank>.et and, if there are groups, PREFIX.groups.json.
+// Writes PREFIX.<rank>.et and, if there are groups, PREFIX.groups.json. No more than one node is in
+// memory. Throws ConfigError before it makes anything if the folder is not there or cannot be
+// written to.
 void write_traces(const std::string& kind,
                   const ParameterMap& parameters,
                   std::uint32_t ranks,

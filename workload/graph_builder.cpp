@@ -96,6 +96,7 @@ struct GraphBuilder::Parts {
     std::vector<std::string> groups;
     std::unordered_map<std::string, std::uint32_t> group_roles;
     bool ascending = true;
+    std::string last_name;
     std::uint64_t cpu_communications = 0;
     std::string first_cpu_communication;
     std::uint64_t dropped = 0;
@@ -112,6 +113,7 @@ struct GraphBuilder::Parts {
     std::uint32_t add_collective(const TraceNode& node);
     std::uint32_t dimensions_of(const TraceNode& node) const;
     std::string op_text(std::uint32_t op) const;
+    void refuse_repeat(const TraceNode& node) const;
     void refuse_duplicates() const;
     void refuse_cycles() const;
     void warn(const EdgeReport& report, Warnings& warnings) const;
@@ -233,6 +235,15 @@ std::string GraphBuilder::Parts::op_text(std::uint32_t op) const {
     return std::to_string(graph.node_id[op]) + " (" + printable(graph.name_of(OpId{op})) + ")";
 }
 
+// Zeros read as a trace are nodes of one id without end: no need to wait for the end of them.
+void GraphBuilder::Parts::refuse_repeat(const TraceNode& node) const {
+    if (!graph.node_id.empty() && node.id == graph.node_id.back()) {
+        throw TraceError(node_place(file, rank, node.id, last_name) +
+                         ": the id is used again by node " + std::to_string(node.id) + " (" +
+                         printable(node.name) + ")");
+    }
+}
+
 void GraphBuilder::Parts::refuse_duplicates() const {
     const auto found = std::adjacent_find(graph.node_id.begin(), graph.node_id.end());
     if (found != graph.node_id.end()) {
@@ -298,6 +309,7 @@ void GraphBuilder::add(const TraceNode& node) {
     if (node.id > kMostId) {
         parts.fail(node, "the id is larger than 2^63");
     }
+    parts.refuse_repeat(node);
     if (graph.size() == kMostNodes) {
         parts.fail(node, "more than 2^32-2 nodes");
     }
@@ -317,7 +329,8 @@ void GraphBuilder::add(const TraceNode& node) {
     graph.on_cpu.push_back(node.on_cpu && !communicates ? 1 : 0);
     graph.node_id.push_back(node.id);
     graph.duration_ps.push_back(node.duration_ps);
-    graph.name.push_back(parts.names.intern(cut_text(node.name, kMostName)));
+    parts.last_name = cut_text(node.name, kMostName);
+    graph.name.push_back(parts.names.intern(parts.last_name));
     parts.node_parents = node.parents;
     graph.parent_count.push_back(parts.parents.add(node.id, parts.node_parents));
 }

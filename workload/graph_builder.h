@@ -57,7 +57,8 @@ class GraphBuilder {
     GraphBuilder& operator=(const GraphBuilder&) = delete;
 
     // Throws TraceError "file: rank r, node id (name): …" on a missing needed attribute, a peer out
-    // of range, a duration or size out of range. `node` may be reused afterwards.
+    // of range, a duration or size out of range, the id of the node before it. `node` may be reused
+    // afterwards.
     void add(const TraceNode& node);
 
     // Throws TraceError on duplicate ids and cycles (names the nodes of one cycle, at most ten).

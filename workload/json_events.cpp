@@ -1,55 +1,15 @@
 #include "workload/json_events.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "astra/core/error.h"
 #include "workload/chakra_reader.h"
 #include "workload/messages.h"
 
 namespace astra {
 namespace {
-
-// In the order of the numbers of NodeType and CollectiveCommType.
-constexpr std::array<std::string_view, 8> kTypeNames = {
-    "INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL"};
-constexpr std::array<std::string_view, 10> kCollectiveNames = {"ALL_REDUCE",
-                                                               "REDUCE",
-                                                               "ALL_GATHER",
-                                                               "GATHER",
-                                                               "SCATTER",
-                                                               "BROADCAST",
-                                                               "ALL_TO_ALL",
-                                                               "REDUCE_SCATTER",
-                                                               "REDUCE_SCATTER_BLOCK",
-                                                               "BARRIER"};
-
-template <std::size_t N>
-std::optional<std::uint64_t> find_name(const std::array<std::string_view, N>& names,
-                                       std::string_view name) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    return found == names.end() ? std::nullopt
-                                : std::optional<std::uint64_t>(found - names.begin());
-}
-
-// The one spelling that the rest of this file knows: snake_case.
-std::string canonical(std::string_view key) {
-    std::string result;
-    for (std::size_t i = 0; i < key.size(); ++i) {
-        const char c = key[i];
-        if (c >= 'A' && c <= 'Z') {
-            if (i > 0 && key[i - 1] != '_' && !(key[i - 1] >= 'A' && key[i - 1] <= 'Z')) {
-                result += '_';
-            }
-            result += static_cast<char>(c - 'A' + 'a');
-        } else {
-            result += c;
-        }
-    }
-    return result == "node_type" ? "type" : result;
-}
 
 bool is_parents_key(std::string_view key) {
     return key == "ctrl_deps" || key == "data_deps";
@@ -59,47 +19,41 @@ bool is_node_list_key(std::string_view key) {
     return key == "workload_graph" || key == "nodes" || key == "node";
 }
 
-std::optional<AttributeValue> integer_text(std::string_view text, const char* type_name) {
-    const bool negative = text.starts_with('-');
-    const std::string_view digits = text.substr(negative ? 1 : 0);
-    AttributeValue value = AttributeValue::of_unsigned(0, type_name);
-    value.negative = negative;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value.magnitude);
-    if (error != std::errc{} || end != digits.data() + digits.size()) {
-        return std::nullopt;
-    }
-    value.negative = negative && value.magnitude != 0;
-    return value;
-}
-
-AttributeValue plain(const JsonScalar& value) {
-    switch (value.type) {
-        case JsonScalar::Type::Boolean:
-            return AttributeValue::of_boolean(value.magnitude != 0, "boolean");
-        case JsonScalar::Type::Integer: {
-            AttributeValue result = AttributeValue::of_unsigned(value.magnitude, "integer");
-            result.negative = value.negative;
-            return result;
-        }
-        case JsonScalar::Type::Number:
-            return AttributeValue::of_number(value.number, "number");
-        case JsonScalar::Type::Text:
-            return AttributeValue::of_text(value.text, "string");
-        case JsonScalar::Type::Null:
-            break;
-    }
-    return {};
+// Whether two values under one key of a node could mean two things.
+bool matters(std::string_view key) {
+    return key == "id" || key == "name" || key == "type" || key == "attr" || key == "inputs" ||
+           is_parents_key(key) || is_node_list_key(key) || NodeAssembler::is_known(key);
 }
 
 }  // namespace
 
+void JsonEvents::fail(const std::string& what) const {
+    const TraceContext& context = nodes_.context();
+    const TraceNode& node = nodes_.node();
+    const std::string place = context.file + ":" + std::to_string(position_.line) + ":" +
+                              std::to_string(position_.column);
+    throw TraceError((has_id_ ? node_place(place, context.rank, node.id, node.name)
+                              : place + ": rank " + std::to_string(context.rank)) +
+                     ": " + what);
+}
+
 void JsonEvents::begin_node() {
     nodes_.begin();
     has_node_members_ = false;
+    has_id_ = false;
     has_node_list_ = false;
+    keys_.clear();
     versions_.clear();
     open(Place::Node);
+}
+
+void JsonEvents::begin_node_list() {
+    if (has_node_list_) {
+        fail("'" + key_ + "' is a second list of nodes");
+    }
+    has_node_list_ = true;
+    first_object_ = false;
+    open(Place::NodeList);
 }
 
 void JsonEvents::start_object() {
@@ -109,20 +63,15 @@ void JsonEvents::start_object() {
         begin_node();
     } else if (places_.back() == Place::Attributes) {
         attribute_name_.clear();
-        value_key_.clear();
         attribute_value_ = {};
         open(Place::Attribute);
     } else if (places_.back() == Place::Attribute && key_.ends_with("_list")) {
-        value_key_ = key_;
         list_ = {};
         open(Place::AttributeList);
     } else if (places_.back() == Place::Node && key_ == "inputs") {
         open(Place::Inputs);
     } else {
-        if (places_.back() == Place::Node && NodeAssembler::is_known(key_)) {
-            nodes_.set(key_, AttributeValue::of_other("object"));
-        }
-        skipped_ = 1;
+        skip("object");
     }
 }
 
@@ -141,7 +90,7 @@ void JsonEvents::end_object() {
         if (list_.type == AttributeType::None) {  // protobuf leaves an empty list out
             list_.type = AttributeType::Flags;
         }
-        attribute_value_ = std::move(list_);
+        set_attribute_value(std::move(list_));
     }
 }
 
@@ -156,13 +105,12 @@ void JsonEvents::start_array() {
     }
     const bool in_node = places_.back() == Place::Node;
     if (in_node && is_node_list_key(key_) && places_.size() == 1) {
-        has_node_list_ = true;
-        first_object_ = false;
-        open(Place::NodeList);
+        begin_node_list();
     } else if (in_node && is_parents_key(key_)) {
         has_node_members_ = true;
         open(Place::Parents);
     } else if (in_node && key_ == "attr") {
+        has_attributes_ = true;
         open(Place::Attributes);
     } else if ((in_node && NodeAssembler::is_known(key_)) ||
                (places_.back() == Place::AttributeList && key_ == "values")) {
@@ -171,7 +119,7 @@ void JsonEvents::start_array() {
         list_.type_name = "list of other things";
         open(Place::Values);
     } else {
-        skipped_ = 1;
+        skip("list");
     }
 }
 
@@ -184,23 +132,87 @@ void JsonEvents::end_array() {
     places_.pop_back();
     if (place == Place::Values && places_.back() == Place::Node) {
         nodes_.set(key_, std::move(list_));
+        has_node_members_ = true;
     } else if (place == Place::NodeList && !places_.empty()) {
         // The members of the container after its list must not look like those of a node.
         nodes_.begin();
         has_node_list_ = true;
         has_node_members_ = false;
+        has_id_ = false;
+        keys_.clear();
+    }
+}
+
+// An object or a list where none is expected: what it holds does not matter, but where it stands
+// may be wrong.
+void JsonEvents::skip(const char* what) {
+    switch (places_.back()) {
+        case Place::NodeList:
+            fail(std::string("a list of nodes holds a ") + what + "; objects are expected");
+        case Place::Parents:
+            fail_parents();
+        case Place::Attributes:
+            fail(std::string("'attr' holds a ") + what + "; objects are expected");
+        case Place::Node:
+            refuse_nested();
+            if (NodeAssembler::is_known(key_)) {
+                nodes_.set(key_, AttributeValue::of_other(what));
+                has_node_members_ = true;
+            }
+            break;
+        case Place::Attribute:
+            if (key_.ends_with("_val") || key_.ends_with("_list")) {
+                set_attribute_value(AttributeValue::of_other(what));
+            }
+            break;
+        case Place::AttributeList:
+        case Place::Values:
+            list_.type = AttributeType::Other;
+            list_.type_name = "list of other things";
+            break;
+        case Place::Inputs:
+            break;
+    }
+    skipped_ = 1;
+}
+
+void JsonEvents::refuse_nested() const {
+    if (is_parents_key(key_)) {
+        fail_parents();
+    } else if (key_ == "workload_graph") {
+        fail_node_list();
+    } else if (key_ == "id") {
+        fail("id is not a whole number of 0 or more");
+    } else if (key_ == "name") {
+        fail("its name is not a string");
+    } else if (key_ == "type") {
+        fail("its node type is neither a number of 0 or more nor a name");
+    } else if (key_ == "attr") {
+        fail("'attr' is not a list of attributes");
     }
 }
 
 void JsonEvents::key(std::string_view name) {
-    if (skipped_ == 0) {
-        key_ = canonical(name);
+    if (skipped_ > 0) {
+        return;
     }
+    key_ = canonical_key(name);
+    if (places_.back() != Place::Node || !matters(key_)) {
+        return;
+    }
+    if (std::find(keys_.begin(), keys_.end(), key_) != keys_.end()) {
+        fail("the key '" + key_ + "' is given twice");
+    }
+    if (key_ == "workload_graph" && places_.size() > 1) {
+        fail("'workload_graph' within a list of nodes");
+    }
+    keys_.push_back(key_);
 }
 
 void JsonEvents::end_node() {
     const bool may_be_metadata = std::exchange(first_object_, false);
     if (has_node_list_) {
+        has_node_list_ = false;
         return;
     }
     if (!has_node_members_ && (may_be_metadata || !versions_.empty())) {
@@ -209,7 +221,14 @@ void JsonEvents::end_node() {
         }
         return;
     }
+    // Protobuf's own JSON leaves out an id of 0.
+    if (!has_id_ && !has_attributes_) {
+        const std::string& name = nodes_.node().name;
+        fail(name.empty() ? "a node has no id" : "the node '" + printable(name) + "' has no id");
+    }
     nodes_.finish();
+    has_id_ = false;
+    has_attributes_ = false;
 }
 
 void JsonEvents::end_attribute() {
@@ -224,8 +243,7 @@ void JsonEvents::scalar(const JsonScalar& value) {
         return;
     }
     if (places_.empty()) {
-        nodes_.begin();
-        nodes_.fail("a JSON object or array is expected, not a single value");
+        fail("a JSON trace is an object or a list");
     }
     switch (places_.back()) {
         case Place::Node:
@@ -254,81 +272,107 @@ void JsonEvents::scalar(const JsonScalar& value) {
             }
             break;
         case Place::NodeList:
-            nodes_.begin();
-            nodes_.fail("a list of nodes holds something else than an object");
+            fail("a list of nodes holds a single value; objects are expected");
         case Place::Attributes:
+            fail("'attr' holds a single value; objects are expected");
         case Place::AttributeList:
+            if (key_ == "values" && value.type != JsonScalar::Type::Null) {
+                list_ = AttributeValue::of_other("single value");
+            }
             break;
     }
 }
 
 void JsonEvents::node_scalar(const JsonScalar& value) {
+    if (key_ == "workload_graph") {
+        fail_node_list();
+    }
     if (value.type == JsonScalar::Type::Null) {
         return;
     }
     if (key_ == "id") {
-        nodes_.node().id = id_of(value, "id");
-        has_node_members_ = true;
+        set_id(value);
     } else if (key_ == "name") {
         if (value.type != JsonScalar::Type::Text) {
-            nodes_.fail("its name is not a string");
+            refuse_nested();
         }
         nodes_.node().name = value.text;
-        has_node_members_ = true;
     } else if (key_ == "type") {
         set_type(value);
-        has_node_members_ = true;
-    } else if (is_parents_key(key_)) {
-        has_node_members_ = true;
-        add_parent(value);
-    } else if (key_ == "version" && value.type == JsonScalar::Type::Text) {
-        versions_.emplace_back(value.text);
+    } else if (is_parents_key(key_) || key_ == "attr") {
+        refuse_nested();
     } else if (key_ == "duration_micros") {
         nodes_.set(key_, typed(value));  // protobuf's JSON writes 64-bit numbers as text
-        has_node_members_ = true;
     } else if (key_ == "comm_type" && value.type == JsonScalar::Type::Text) {
-        const std::optional<std::uint64_t> kind = find_name(kCollectiveNames, value.text);
-        nodes_.set(key_, kind ? AttributeValue::of_unsigned(*kind, "integer") : plain(value));
+        const std::optional<std::uint64_t> kind = collective_number(value.text);
+        nodes_.set(key_,
+                   kind ? AttributeValue::of_unsigned(*kind, "integer") : value_of_scalar(value));
+    } else if (NodeAssembler::is_known(key_)) {
+        nodes_.set(key_, value_of_scalar(value));
     } else {
-        nodes_.set(key_, plain(value));
+        if (key_ == "version" && value.type == JsonScalar::Type::Text) {
+            versions_.emplace_back(value.text);
+        }
+        return;
     }
+    has_node_members_ = true;
 }
 
 void JsonEvents::attribute_scalar(const JsonScalar& value) {
     if (key_ == "name" && value.type == JsonScalar::Type::Text) {
+        if (!attribute_name_.empty()) {
+            fail("an attribute has two names");
+        }
         attribute_name_ = value.text;
     } else if (key_.ends_with("_val")) {
-        value_key_ = key_;
-        attribute_value_ = typed(value);
+        set_attribute_value(typed(value));
     }
+}
+
+void JsonEvents::set_attribute_value(AttributeValue value) {
+    if (value.type == AttributeType::None) {
+        return;
+    }
+    if (attribute_value_.type != AttributeType::None) {
+        fail("an attribute has two values");
+    }
+    attribute_value_ = std::move(value);
 }
 
 AttributeValue JsonEvents::typed(const JsonScalar& value) const {
     const bool integer_key = key_ == "duration_micros" || key_.find("int") != std::string::npos ||
                              key_.find("fixed") != std::string::npos;
     if (integer_key && value.type == JsonScalar::Type::Text) {
-        if (std::optional<AttributeValue> number = integer_text(value.text, "integer")) {
+        if (std::optional<AttributeValue> number = integer_of_text(value.text)) {
             return std::move(*number);
         }
     }
-    return plain(value);
+    return value_of_scalar(value);
 }
 
-std::uint64_t JsonEvents::id_of(const JsonScalar& value, const char* what) const {
-    std::optional<AttributeValue> number;
-    if (value.type == JsonScalar::Type::Integer) {
-        number = plain(value);
-    } else if (value.type == JsonScalar::Type::Text) {
-        number = integer_text(value.text, "integer");
+void JsonEvents::set_id(const JsonScalar& value) {
+    const std::optional<std::uint64_t> id = count_of(value);
+    if (!id) {
+        refuse_nested();
     }
-    if (!number || number->negative) {
-        nodes_.fail(std::string(what) + " is not a whole number of 0 or more");
-    }
-    return number->magnitude;
+    nodes_.node().id = id.value_or(0);
+    has_id_ = true;
 }
 
 void JsonEvents::add_parent(const JsonScalar& value) {
-    nodes_.node().parents.push_back(id_of(value, "a dependency"));
+    const std::optional<std::uint64_t> parent = count_of(value);
+    if (!parent) {
+        fail_parents();
+    }
+    nodes_.node().parents.push_back(*parent);
+}
+
+void JsonEvents::fail_parents() const {
+    fail("'" + key_ + "' is not a list of whole numbers of 0 or more");
+}
+
+void JsonEvents::fail_node_list() const {
+    fail("'workload_graph' is not a list of nodes");
 }
 
 void JsonEvents::set_type(const JsonScalar& value) {
@@ -337,17 +381,13 @@ void JsonEvents::set_type(const JsonScalar& value) {
         return;
     }
     if (value.type == JsonScalar::Type::Text) {
-        std::string_view name = value.text;
-        if (name.ends_with("_NODE")) {
-            name.remove_suffix(5);
-        }
-        if (const std::optional<std::uint64_t> type = find_name(kTypeNames, name)) {
+        if (const std::optional<std::uint64_t> type = node_type_number(value.text)) {
             nodes_.set_type(*type);
             return;
         }
-        nodes_.fail("node type '" + printable(value.text) + "' is unknown");
+        fail("node type '" + printable(value.text) + "' is unknown");
     }
-    nodes_.fail("its node type is neither a number of 0 or more nor a name");
+    refuse_nested();
 }
 
 }  // namespace astra

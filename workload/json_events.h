@@ -7,24 +7,23 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/json_values.h"
 #include "workload/node_assembler.h"
 
 namespace astra {
 
-// One scalar of a document.
-struct JsonScalar {
-    enum class Type : std::uint8_t { Null, Boolean, Integer, Number, Text };
-    Type type = Type::Null;
-    bool negative = false;
-    std::uint64_t magnitude = 0;  // Integer, Boolean
-    double number = 0;
-    std::string_view text;
+// Of the byte that was read last; columns count bytes.
+struct JsonPosition {
+    std::uint64_t line = 1;
+    std::uint64_t column = 0;
 };
 
-// Fed with the events of all documents of a file in order. Throws TraceError.
+// Fed with the events of all documents of a file in order. Throws TraceError "file:line:column:
+// rank r, node id (name): what", without the node where its id is not known yet.
 class JsonEvents {
   public:
-    explicit JsonEvents(NodeAssembler& nodes) : nodes_(nodes) {}
+    JsonEvents(NodeAssembler& nodes, const JsonPosition& position)
+        : nodes_(nodes), position_(position) {}
 
     void start_object();
     void end_object();
@@ -48,27 +47,37 @@ class JsonEvents {
         Inputs,
     };
 
+    [[noreturn]] void fail(const std::string& what) const;
     void open(Place place) { places_.push_back(place); }
     void begin_node();
     void end_node();
+    void begin_node_list();
     void end_attribute();
     void node_scalar(const JsonScalar& value);
     void attribute_scalar(const JsonScalar& value);
+    void skip(const char* what);
+    void refuse_nested() const;
+    void set_attribute_value(AttributeValue value);
+    void set_id(const JsonScalar& value);
     void add_parent(const JsonScalar& value);
     void set_type(const JsonScalar& value);
-    std::uint64_t id_of(const JsonScalar& value, const char* what) const;
     AttributeValue typed(const JsonScalar& value) const;
+    [[noreturn]] void fail_parents() const;
+    [[noreturn]] void fail_node_list() const;
 
     NodeAssembler& nodes_;
+    const JsonPosition& position_;
     std::vector<Place> places_;
     std::size_t skipped_ = 0;  // depth inside a part that does not matter
     std::string key_;
     bool first_object_ = true;
     bool has_node_members_ = false;
+    bool has_id_ = false;
+    bool has_attributes_ = false;  // the node is spelt as protobuf spells it
     bool has_node_list_ = false;
+    std::vector<std::string> keys_;  // of the node, those that matter
     std::vector<std::string> versions_;
     std::string attribute_name_;
-    std::string value_key_;  // int64Val … of the attribute
     AttributeValue attribute_value_;
     AttributeValue list_;
 };

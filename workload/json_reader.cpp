@@ -8,6 +8,7 @@
 
 #include "astra/core/error.h"
 #include "workload/json_events.h"
+#include "workload/messages.h"
 
 namespace astra {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kHead = 4096;
+constexpr std::size_t kMostMessage = 300;
+constexpr int kOutOfRange = 406;  // the parser's number for a number that a double cannot hold
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kBlanks = " \t\r\n";
 
@@ -31,10 +34,25 @@ std::string_view without_blanks(std::string_view text) {
     return first == std::string_view::npos ? std::string_view{} : text.substr(first);
 }
 
-// Where the parser is in a source; shared by the iterators, which only name it.
-struct Position {
+// A source and how far it was read; shared by the iterators, which only name it.
+struct Input {
     ByteSource* source = nullptr;
-    std::uint64_t line = 1;
+    JsonPosition position;
+    bool line_ended = false;
+
+    void advance() {
+        if (line_ended) {
+            ++position.line;
+            position.column = 0;
+        }
+        ++position.column;
+        line_ended = source->window().front() == '\n';
+        source->consume(1);
+    }
+    [[noreturn]] void fail(const std::string& what) const {
+        throw TraceError(source->file() + ":" + std::to_string(position.line) + ":" +
+                         std::to_string(position.column) + ": " + what);
+    }
 };
 
 class Iterator {
@@ -46,25 +64,24 @@ class Iterator {
     using reference = char;
 
     Iterator() = default;
-    explicit Iterator(Position* position) : position_(position) {}
+    explicit Iterator(Input* input) : input_(input) {}
 
-    char operator*() const { return position_->source->window().front(); }
+    char operator*() const { return input_->source->window().front(); }
     Iterator& operator++() {
-        position_->line += **this == '\n' ? 1U : 0U;
-        position_->source->consume(1);
+        input_->advance();
         return *this;
     }
     bool operator==(const Iterator& other) const { return at_end() == other.at_end(); }
     bool operator!=(const Iterator& other) const { return !(*this == other); }
 
   private:
-    bool at_end() const { return position_ == nullptr || !position_->source->ensure(1); }
-    Position* position_ = nullptr;
+    bool at_end() const { return input_ == nullptr || !input_->source->ensure(1); }
+    Input* input_ = nullptr;
 };
 
 class Handler final : public nlohmann::json_sax<json> {
   public:
-    Handler(JsonEvents& events, const Position& position) : events_(events), position_(position) {}
+    Handler(JsonEvents& events, const Input& input) : events_(events), input_(input) {}
 
     bool null() override { return give({}); }
     bool boolean(bool value) override {
@@ -121,13 +138,17 @@ class Handler final : public nlohmann::json_sax<json> {
         return true;
     }
     bool parse_error(std::size_t /*at*/,
-                     const std::string& /*token*/,
+                     const std::string& token,
                      const nlohmann::detail::exception& error) override {
+        if (error.id == kOutOfRange) {
+            input_.fail("the number " + printable(token) + " is out of range");
+        }
         std::string what = error.what();
         // "[json.exception.parse_error.101] parse error at line 1, column 2: …": its lines are
         // those of one document, ours those of the file.
         const std::size_t column = what.find(": ");
-        fail(column == std::string::npos ? what : what.substr(column + 2));
+        what.erase(0, column == std::string::npos ? 0 : column + 2);
+        input_.fail(std::string(cut_text(what, kMostMessage)));
     }
 
   private:
@@ -137,17 +158,13 @@ class Handler final : public nlohmann::json_sax<json> {
     }
     bool check_depth() const {
         if (events_.too_deep()) {
-            fail("nested deeper than " + std::to_string(JsonEvents::kMostDepth) + " levels");
+            input_.fail("nested deeper than " + std::to_string(JsonEvents::kMostDepth) + " levels");
         }
         return true;
     }
-    [[noreturn]] void fail(const std::string& what) const {
-        throw TraceError(position_.source->file() + ":" + std::to_string(position_.line) + ": " +
-                         what);
-    }
 
     JsonEvents& events_;
-    const Position& position_;
+    const Input& input_;
 };
 
 }  // namespace
@@ -184,19 +201,36 @@ bool looks_like_json(ByteSource& source) {
            without_blanks(text.substr(i + 1)).starts_with(':');
 }
 
+bool is_named_json(const std::string& file) {
+    return file.ends_with(".json") || file.ends_with(".json.gz") || file.ends_with(".json.zst");
+}
+
 void read_json(ByteSource& source, NodeAssembler& nodes) {
-    Position position{&source};
-    JsonEvents events(nodes);
-    Handler handler(events, position);
-    Iterator at(&position);
-    while (true) {
-        while (source.ensure(1) && is_blank(*at)) {
-            ++at;
+    Input input{&source, {}, false};
+    JsonEvents events(nodes, input.position);
+    Handler handler(events, input);
+    if (!source.ensure(1)) {
+        throw TraceError(source.file() + ": the file is empty");
+    }
+    source.ensure(kByteOrderMark.size());
+    if (source.window().starts_with(kByteOrderMark)) {
+        source.consume(kByteOrderMark.size());
+    }
+    for (bool first = true;; first = false) {
+        while (source.ensure(1) && is_blank(source.window().front())) {
+            input.advance();
         }
-        if (!source.ensure(1)) {
+        const bool ended = !source.ensure(1);
+        if (ended && !first) {
             return;
         }
-        json::sax_parse(at, Iterator(), &handler, json::input_format_t::json, false);
+        if (ended || (source.window().front() != '{' && source.window().front() != '[')) {
+            if (!ended) {
+                input.advance();
+            }
+            input.fail("a JSON trace is an object or a list");
+        }
+        json::sax_parse(Iterator(&input), Iterator(), &handler, json::input_format_t::json, false);
     }
 }
 

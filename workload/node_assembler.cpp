@@ -1,6 +1,7 @@
 #include "workload/node_assembler.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -42,6 +43,29 @@ std::string text_of(double value) {
     out.precision(17);
     out << value;
     return out.str();
+}
+
+bool is_integer(const AttributeValue& value) {
+    return value.type == AttributeType::Integer || value.type == AttributeType::Boolean;
+}
+
+double as_number(const AttributeValue& value) {
+    const auto magnitude = static_cast<double>(value.magnitude);
+    return !is_integer(value) ? value.number : value.negative ? -magnitude : magnitude;
+}
+
+// Whether two values mean the same, whatever types they were written with.
+bool agree(const AttributeValue& a, const AttributeValue& b) {
+    if (is_integer(a) && is_integer(b)) {
+        return a.negative == b.negative && a.magnitude == b.magnitude;
+    }
+    const bool numbers = (is_integer(a) || a.type == AttributeType::Number) &&
+                         (is_integer(b) || b.type == AttributeType::Number);
+    if (numbers) {
+        return as_number(a) == as_number(b);
+    }
+    return a.type == b.type && a.type != AttributeType::Other && a.text == b.text &&
+           a.flags == b.flags;
 }
 
 bool is_minus_one(const AttributeValue& value) {
@@ -108,6 +132,7 @@ void NodeAssembler::begin() {
     input_values_.clear();
     type_ = 0;
     used_slots_ = 0;
+    contradicted_slots_ = 0;
 }
 
 void NodeAssembler::set_type(std::uint64_t node_type) {
@@ -131,8 +156,12 @@ void NodeAssembler::set(std::string_view name, AttributeValue value) {
     if (slot == SlotCount || value.type == AttributeType::None) {
         return;
     }
+    const std::uint32_t bit = 1U << slot;
+    if ((used_slots_ & bit) != 0 && !agree(slots_[slot], value)) {
+        contradicted_slots_ |= bit;
+    }
     slots_[slot] = std::move(value);
-    used_slots_ |= 1U << slot;
+    used_slots_ |= bit;
 }
 
 void NodeAssembler::fail(const std::string& what) const {
@@ -277,8 +306,18 @@ void NodeAssembler::define_groups() {
     }
 }
 
+void NodeAssembler::refuse_contradictions() const {
+    if (contradicted_slots_ == 0) {
+        return;
+    }
+    const auto slot = static_cast<Slot>(std::countr_zero(contradicted_slots_));
+    fail("attribute " + std::string(kNames[slot]) + (slot == DurationMicros ? " or runtime" : "") +
+         " is given twice with different values");
+}
+
 void NodeAssembler::finish() {
     repair_utf8(node_.name);
+    refuse_contradictions();
     if (type_ >= kKinds.size()) {
         fail("node type " + std::to_string(type_) + " is unknown; 0 to 7 are known");
     }

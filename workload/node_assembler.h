@@ -53,7 +53,8 @@ class NodeAssembler {
     void set_input_values(std::string_view text) { input_values_ = text; }
     // True for an attribute that matters; the others need no value.
     static bool is_known(std::string_view name);
-    // The last value of an attribute counts, save that an absent one leaves it as it is.
+    // An absent value leaves the attribute as it is. Two values of one attribute must mean the
+    // same, or finish() refuses the node.
     void set(std::string_view name, AttributeValue value);
     // Checks the node and gives it to the builder.
     void finish();
@@ -91,6 +92,7 @@ class NodeAssembler {
     void fill_collective();
     void fill_point();
     void define_groups();
+    void refuse_contradictions() const;
 
     TraceContext context_;
     GraphBuilder& builder_;
@@ -101,6 +103,7 @@ class NodeAssembler {
     std::string input_values_;
     std::array<AttributeValue, SlotCount> slots_;
     std::uint32_t used_slots_ = 0;  // bit k: slot k has a value
+    std::uint32_t contradicted_slots_ = 0;
     std::vector<GroupDefinition> groups_;
     std::optional<std::uint32_t> stated_rank_;
 };

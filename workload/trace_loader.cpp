@@ -96,7 +96,7 @@ class Loader {
         NodeAssembler nodes({source.file(), rank, options_.ranks, options_.element_bytes},
                             builder,
                             result.warnings);
-        if (looks_like_json(source)) {
+        if (is_named_json(source.file()) || looks_like_json(source)) {
             read_json(source, nodes);
         } else {
             read_chakra(source, nodes);

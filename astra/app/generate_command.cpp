@@ -40,7 +40,10 @@ int run(const Arguments& arguments) {
             throw ConfigError(
                 fmt::format("generate: '{}' is not of the form name=value", words[i]));
         }
-        parameters[words[i].substr(0, equal)] = words[i].substr(equal + 1);
+        const std::string name = words[i].substr(0, equal);
+        if (!parameters.emplace(name, words[i].substr(equal + 1)).second) {
+            throw ConfigError(fmt::format("generate: '{}' is given twice", name));
+        }
     }
     Warnings warnings;
     write_traces(words.front(), parameters, static_cast<std::uint32_t>(*ranks), *prefix, warnings);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -135,6 +136,13 @@ std::string json_as_yaml(std::string_view text) {
 }  // namespace
 
 std::string read_config_file(const std::string& file) {
+    // To open a pipe would wait for its writer, and a device may have no end.
+    std::error_code unknown;
+    const std::filesystem::file_status status = std::filesystem::status(file, unknown);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+        !std::filesystem::is_directory(status)) {
+        throw ConfigError(file + ": is not a regular file");
+    }
     errno = 0;
     const std::unique_ptr<std::FILE, Close> stream(std::fopen(file.c_str(), "rb"));
     if (stream == nullptr) {

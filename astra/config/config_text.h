@@ -6,7 +6,7 @@
 
 namespace astra {
 
-// Throws ConfigError if the file cannot be read or is too large.
+// Throws ConfigError if the file cannot be read, is too large or not a regular one.
 std::string read_config_file(const std::string& file);
 
 // Refuses what is not text (yaml-cpp stops silently at some control bytes) and rewrites what JSON

@@ -8,6 +8,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "astra/core/error.h"
 
@@ -344,6 +346,13 @@ TEST(ConfigTree, FileErrorsSayWhy) {
               missing + ": cannot be read: No such file or directory");
     EXPECT_THAT(error_of([&] { ConfigTree::parse_file(testing::TempDir()); }),
                 HasSubstr("cannot be read: Is a directory"));
+    const std::string pipe = testing::TempDir() + "/config_pipe.yml";
+    ::unlink(pipe.c_str());
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_EQ(error_of([&] { ConfigTree::parse_file(pipe); }), pipe + ": is not a regular file");
+    ::unlink(pipe.c_str());
+    EXPECT_EQ(error_of([&] { ConfigTree::parse_file("/dev/zero"); }),
+              "/dev/zero: is not a regular file");
     const std::string huge = temporary_file("config_huge.yml", "");
     std::ofstream(huge).seekp((64 << 20) + 1).put('x');
     EXPECT_THAT(error_of([&] { ConfigTree::parse_file(huge); }), HasSubstr("larger than 64 MiB"));

@@ -155,6 +155,23 @@ TEST(ChakraReader, KeepsDurationsAndRefusesThoseTooLong) {
     EXPECT_EQ(complaint(node(1, "c", Comp, {}, number_field(7, 9'223'372'036'854ULL))), "");
 }
 
+TEST(ChakraReader, RefusesContradictions) {
+    const std::string size = int64_attribute("comm_size", 5);
+    EXPECT_EQ(complaint(coll(size + attribute("comm_size", fixed_field(3, 5.0)))), "");
+    EXPECT_THAT(complaint(coll(size + int64_attribute("comm_size", 6))),
+                HasSubstr("node 1 (ar): attribute comm_size is given twice with different values"));
+    EXPECT_THAT(complaint(coll(size + int64_attribute("comm_size", -5))), HasSubstr("twice"));
+    EXPECT_THAT(complaint(coll(size + text_attribute("comm_size", "5"))), HasSubstr("twice"));
+    EXPECT_THAT(complaint(coll(size + flags_attribute("involved_dim", {true}) +
+                               flags_attribute("involved_dim", {false}))),
+                HasSubstr("attribute involved_dim is given twice"));
+    EXPECT_EQ(complaint(coll(size + attribute("comm_size", ""))), "");
+    EXPECT_THAT(
+        complaint(
+            node(1, "c", Comp, {}, number_field(7, 3) + attribute("runtime", fixed_field(3, 0.4)))),
+        HasSubstr("attribute duration_micros or runtime is given twice with different values"));
+}
+
 TEST(ChakraReader, KnowsVersions) {
     for (const char* version : {"", "0.0.4", "1.0.2-chakra.1.0.0", "symbolic_tensor_network"}) {
         Warnings warnings;

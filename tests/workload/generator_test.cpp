@@ -3,6 +3,8 @@
 #include <set>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/workload/trace_maker.h"
 #include "workload/chakra_writer.h"
@@ -116,6 +118,63 @@ TEST(Generator, ChecksParameters) {
     EXPECT_THAT(failure("compute", {{"count", "-1"}}, 2), HasSubstr("count: '-1' is not a whole"));
     EXPECT_THAT(failure("tensor_parallel", {{"group_size", "3"}}, 4), HasSubstr("does not divide"));
     EXPECT_THAT(failure("compute", {}, 0), HasSubstr("at least one rank"));
+}
+
+TEST(Generator, RefusesWhatMakesNoSense) {
+    EXPECT_THAT(failure("", {}, 0), HasSubstr("generate: unknown kind ''"));
+    EXPECT_THAT(failure("shift", {{"offset", "0"}}, 4),
+                HasSubstr("generate: shift: offset: '0' is not a whole number within 1 and 3"));
+    EXPECT_THAT(failure("shift", {{"offset", "4"}}, 4), HasSubstr("within 1 and 3"));
+    EXPECT_THAT(failure("shift", {}, 1), HasSubstr("shift: at least 2 ranks are needed, not 1"));
+    EXPECT_THAT(failure("pipeline", {}, 1), HasSubstr("pipeline: at least 2 ranks are needed"));
+    for (const std::string kind : {"reduce", "gather", "scatter", "reduce_scatter_block"}) {
+        EXPECT_EQ(failure("collective", {{"collective", kind}}, 4),
+                  "generate: collective: collective: " + kind + " is not simulated yet");
+    }
+}
+
+TEST(Generator, LimitsTheNodesOfARank) {
+    EXPECT_EQ(failure("training", {{"layers", "1000000"}, {"iterations", "45"}}, 4),
+              "generate: training: layers, iterations: 135000000 nodes a rank are too many; at "
+              "most 134217728");
+    EXPECT_THAT(failure("training", {{"layers", "1000000"}, {"iterations", "1000000"}}, 4),
+                HasSubstr("layers, iterations: 3000000000000 nodes"));
+    EXPECT_THAT(failure("compute", {{"count", "134217729"}}, 4),
+                HasSubstr("generate: compute: count: 134217729 nodes"));
+}
+
+std::string write_failure(const ParameterMap& parameters, const std::string& prefix) {
+    Warnings warnings;
+    try {
+        write_traces("compute", parameters, 2, prefix, warnings);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Generator, ChecksTheFolderFirst) {
+    const Folder folder;
+    const ParameterMap many = {{"count", "134217728"}};
+    EXPECT_EQ(write_failure(many, folder.file("nowhere/t")),
+              "generate: output: the folder " + folder.file("nowhere") + " does not exist");
+    folder.write("file", "");
+    EXPECT_THAT(write_failure(many, folder.file("file/t")), HasSubstr("file is not a folder"));
+    std::filesystem::create_directory(folder.file("closed"));
+    ::chmod(folder.file("closed").c_str(), 0500);
+    if (::geteuid() != 0) {  // who may write everywhere
+        EXPECT_THAT(write_failure(many, folder.file("closed/t")),
+                    HasSubstr("cannot be written to"));
+    }
+    EXPECT_EQ(write_failure({}, folder.file("t")), "");
+}
+
+TEST(Generator, ChecksWhatItWrites) {
+    const Folder folder;
+    Warnings warnings;
+    const ParameterMap parameters = {{"bytes", "9223372036854775809B"}};
+    EXPECT_THROW(write_traces("collective", parameters, 2, folder.file("t"), warnings), TraceError);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.file("")));
 }
 
 TEST(Generator, DescribesItself) {

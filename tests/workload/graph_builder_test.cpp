@@ -117,6 +117,20 @@ TEST(GraphBuilder, RefusesDuplicateIds) {
     EXPECT_THAT(complaint({compute(0), compute(0)}), HasSubstr("used again"));
 }
 
+TEST(GraphBuilder, RefusesTheIdOfTheNodeBeforeAtOnce) {
+    GraphBuilder builder("f", 0, 1);
+    builder.add(compute(3));
+    TraceNode again = compute(3);
+    again.name = "other";
+    try {
+        builder.add(again);
+        FAIL();
+    } catch (const TraceError& error) {
+        EXPECT_STREQ(error.what(),
+                     "f: rank 0, node 3 (n3): the id is used again by node 3 (other)");
+    }
+}
+
 TEST(GraphBuilder, DropsDanglingDependenciesWithOneWarning) {
     Warnings warnings;
     GraphBuilder builder("f", 0, 1);

@@ -5,9 +5,11 @@
 namespace astra::test {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 ExecutionGraph graph_of(std::string_view text) {
     Warnings warnings;
@@ -56,6 +58,15 @@ TEST(JsonReader, ProtobufMappingMakesTheSameGraph) {
               from_protobuf());
 }
 
+// proto3's JSON leaves out every field that has its default, an id of 0 too.
+TEST(JsonReader, ProtobufMappingLeavesOutAnIdOfZero) {
+    const ExecutionGraph graph = graph_of(
+        R"([{"name": "c", "type": "COMP_NODE", "attr": [{"name": "num_ops", "int64Val": "10"}]},
+            {"id": "2", "name": "d", "type": "COMP_NODE", "dataDeps": ["0"], "attr": []}])");
+    EXPECT_EQ(graph.node_id, (std::vector<std::uint64_t>{0, 2}));
+    EXPECT_EQ(graph.parent_count, (std::vector<std::uint32_t>{0, 1}));
+}
+
 TEST(JsonReader, KeepsFractionsOfMicroseconds) {
     const ExecutionGraph graph = graph_of(
         R"([{"id": 1, "name": "a", "type": "COMP", "runtime": 0.4},
@@ -79,8 +90,105 @@ TEST(JsonReader, NamesTheNode) {
 }
 
 TEST(JsonReader, NamesTheLine) {
-    EXPECT_THAT(complaint("[\n{\"id\": 1,\n \"type\": 4,,\n}]"), HasSubstr("t.0.et:3: "));
-    EXPECT_THAT(complaint("{\"id\": 1, \"type\": 4}\n\n{\"id\": }"), HasSubstr("t.0.et:3: "));
+    EXPECT_THAT(complaint("[\n{\"id\": 1,\n \"type\": 4,,\n}]"), HasSubstr("t.0.et:3:12: "));
+    EXPECT_THAT(complaint("{\"id\": 1, \"type\": 4}\n\n{\"id\": }"), HasSubstr("t.0.et:3:8: "));
+    EXPECT_THAT(complaint("[{\"id\": 1,\n\"runtime\": 1e400}]"),
+                HasSubstr("t.0.et:2:17: the number 1e400 is out of range"));
+    EXPECT_LT(complaint("[{\"id\": \"" + std::string(100'000, 'x')).size(), 500U);
+}
+
+TEST(JsonReader, DependenciesAreListsOfWholeNumbers) {
+    EXPECT_THAT(graph_of(R"([{"id": 7, "type": 4}, {"id": 12, "type": 4, "data_deps": ["7"],
+                              "ctrl_deps": null}])")
+                    .parent_count,
+                ElementsAre(0U, 1U));
+    for (const char* value : {R"({"a": 1})",
+                              "[[1]]",
+                              "[1.5]",
+                              R"(["x"])",
+                              "[{}]",
+                              "[-1]",
+                              "[null]",
+                              "[true]",
+                              "1",
+                              R"("1")"}) {
+        for (const std::string key : {"data_deps", "ctrl_deps"}) {
+            EXPECT_THAT(
+                complaint("[\n{\"id\": 4, \"name\": \"x\", \"" + key + "\": " + value + "}]"),
+                AllOf(HasSubstr("t.0.et:2:"),
+                      HasSubstr(": rank 0, node 4 (x): '" + key +
+                                "' is not a list of whole numbers of 0 or more")))
+                << value;
+        }
+    }
+}
+
+TEST(JsonReader, NodesAreObjectsInOneList) {
+    const auto refused = [](const std::string& text, const char* why) {
+        EXPECT_THAT(complaint(text),
+                    AllOf(HasSubstr("t.0.et:1:"), HasSubstr(why), Not(HasSubstr("node 0"))))
+            << text;
+    };
+    for (const char* value : {"{}", "1", "null", R"("x")", R"({"id": 1})"}) {
+        refused(std::string(R"({"workload_graph": )") + value + "}",
+                "'workload_graph' is not a list of nodes");
+    }
+    refused(R"({"workload_graph": [1]})", "a list of nodes holds a single value");
+    refused(R"({"workload_graph": [[]]})", "a list of nodes holds a list");
+    refused("[[]]", "a list of nodes holds a list");
+    refused(R"({"workload_graph": [{"id": 1, "type": 4}, 2]})", "holds a single value");
+    refused(R"({"workload_graph": [], "workload_graph": []})", "second list");
+    refused(R"({"workload_graph": [{"id": 1, "type": 4}], "workload_graph": []})", "second list");
+    refused(R"({"workload_graph": [], "nodes": []})", "second list");
+    refused(R"([{"workload_graph": []}])", "within a list of nodes");
+    refused(R"([{"type": 4, "runtime": 1}])", "a node has no id");
+    refused(R"([{"name": "x", "type": 4}])", "the node 'x' has no id");
+    refused(R"([{"runtime": 1}])", "a node has no id");
+    refused(R"([{}, {}])", "a node has no id");
+    EXPECT_EQ(complaint(R"({"name": "w", "workload_graph": [{"id": 1, "name": "x", "type": 4}],
+                            "name": "w"})"),
+              "");
+}
+
+std::string complaint_of_node(const std::string& members) {
+    return complaint(R"([{"id": 3, "name": "x", )" + members + "}]");
+}
+
+TEST(JsonReader, RefusesTheSameKeyTwice) {
+    EXPECT_THAT(complaint_of_node(R"("Id": 3, "type": 4)"),
+                HasSubstr("node 3 (x): the key 'id' is given twice"));
+    EXPECT_THAT(complaint_of_node(R"("type": 4, "NodeType": 4)"), HasSubstr("the key 'type'"));
+    EXPECT_THAT(complaint_of_node(R"("runtime": 1, "runtime": 1)"), HasSubstr("'runtime'"));
+    EXPECT_THAT(complaint_of_node(R"("data_deps": [], "dataDeps": [])"), HasSubstr("'data_deps'"));
+    EXPECT_EQ(complaint_of_node(R"("type": 4, "runtime": 1, "duration_micros": 1.0)"), "");
+    EXPECT_THAT(complaint_of_node(R"("type": 4, "runtime": 1, "duration_micros": 2)"),
+                HasSubstr("node 3 (x): attribute duration_micros or runtime is given twice with"));
+    EXPECT_THAT(complaint_of_node(R"("num_ops": 1, "attr": [{"name": "num_ops", "int64Val": 2}])"),
+                HasSubstr("attribute num_ops is given twice with different values"));
+    EXPECT_THAT(complaint_of_node(R"("attr": [{"name": "a", "int64Val": 2, "boolVal": true}])"),
+                HasSubstr("an attribute has two values"));
+    EXPECT_THAT(complaint_of_node(R"("attr": [{"name": "a", "name": "b"}])"),
+                HasSubstr("two names"));
+}
+
+TEST(JsonReader, RefusesMembersOfWrongShape) {
+    EXPECT_THAT(complaint_of_node(R"("type": [4])"), HasSubstr("(x): its node type is neither"));
+    EXPECT_THAT(complaint_of_node(R"("type": true)"), HasSubstr("its node type is neither"));
+    EXPECT_THAT(complaint_of_node(R"("attr": {})"), HasSubstr("'attr' is not a list"));
+    EXPECT_THAT(complaint_of_node(R"("attr": [1])"), HasSubstr("'attr' holds a single value"));
+    EXPECT_THAT(complaint_of_node(R"("attr": [[]])"), HasSubstr("'attr' holds a list"));
+    EXPECT_THAT(complaint(R"([{"id": [3]}])"), HasSubstr("id is not a whole number"));
+    EXPECT_THAT(complaint(R"([{"name": {}}])"), HasSubstr("its name is not a string"));
+    for (const char* flags : {R"("involved_dim": [true, {}])",
+                              R"("involved_dim": [[true]])",
+                              R"("attr": [{"name": "involved_dim", "boolList": [true]}])",
+                              R"("attr": [{"name": "involved_dim", "boolList": {"values": 1}}])",
+                              R"("attr": [{"name": "involved_dim", "boolVal": [true]}])"}) {
+        EXPECT_THAT(complaint_of_node(R"("type": 7, "comm_type": 0, "comm_size": 1, )" +
+                                      std::string(flags)),
+                    HasSubstr("attribute involved_dim has the type"))
+            << flags;
+    }
 }
 
 TEST(JsonReader, UnknownVersion) {

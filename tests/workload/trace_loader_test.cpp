@@ -1,5 +1,6 @@
 #include "workload/trace_loader.h"
 
+#include <chrono>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -56,7 +57,7 @@ TEST(TraceLoader, ReadsGzipAndZstdWhateverTheName) {
     write_gzip(folder.file("t.1.et.gz"), trace);
     folder.write("t.2.et.zst", zstd(trace));
     folder.write("t.3.et", zstd(trace.substr(0, 1000)).append(zstd(trace.substr(1000))));
-    write_gzip(folder.file("t.4.json"), trace);
+    write_gzip(folder.file("t.4.et.zst"), trace);
     Warnings warnings;
     const Workload workload = load(folder, 5, warnings);
     for (const RankTrace& rank : workload.ranks) {
@@ -142,6 +143,56 @@ TEST(TraceLoader, RefusesDirectories) {
     EXPECT_THAT(failure(folder, 1), HasSubstr("t.0.et: is a directory"));
 }
 
+TEST(TraceLoader, RefusesWhatIsNoRegularFile) {
+    const Folder folder;
+    ASSERT_EQ(::mkfifo(folder.file("t.0.et").c_str(), 0600), 0);
+    EXPECT_THAT(failure(folder, 1), HasSubstr("t.0.et: is not a regular file"));
+    std::filesystem::remove(folder.file("t.0.et"));
+    std::filesystem::create_symlink("/dev/zero", folder.file("t.0.et"));
+    EXPECT_THAT(failure(folder, 1), HasSubstr("t.0.et: is not a regular file"));
+    std::filesystem::remove(folder.file("t.0.et"));
+    folder.write("t.0.json", R"([{"id": 1, "type": 4}])");
+    ASSERT_EQ(::mkfifo(folder.file("g.json").c_str(), 0600), 0);
+    EXPECT_THAT(failure(folder, 1, folder.file("g.json")),
+                HasSubstr("g.json: is not a regular file"));
+}
+
+TEST(TraceLoader, RefusesZerosAtOnce) {
+    const std::string zeros(std::size_t{16} << 20U, '\0');
+    const auto start = std::chrono::steady_clock::now();
+    const Folder folder;
+    folder.write("t.0.et", zeros);
+    EXPECT_THAT(failure(folder, 1), HasSubstr("node 0 (): the id is used again by node 0 ()"));
+    folder.write("t.0.et", zstd(zeros));
+    EXPECT_THAT(failure(folder, 1), HasSubstr("the id is used again"));
+    write_gzip(folder.file("t.0.et"), zeros);
+    EXPECT_THAT(failure(folder, 1), HasSubstr("the id is used again"));
+    std::filesystem::remove(folder.file("t.0.et"));
+    folder.write("t.0.json.zst", zstd(zeros));
+    EXPECT_THAT(failure(folder, 1), HasSubstr(":1:1: a JSON trace is an object or a list"));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST(TraceLoader, NamesThatSayJsonAreNeverProtobuf) {
+    const Folder folder;
+    for (const std::string text : {"null", "12", "\"x\"", " \n", "true", "{} 5"}) {
+        folder.write("t.0.json", text);
+        EXPECT_THAT(failure(folder, 1), HasSubstr("a JSON trace is an object or a list")) << text;
+    }
+    folder.write("t.0.json", metadata("0.0.4") + all_reduce(1));
+    EXPECT_THAT(failure(folder, 1), HasSubstr("t.0.json:1:1: a JSON trace is an object or a list"));
+    folder.write("t.0.json", "");
+    EXPECT_THAT(failure(folder, 1), HasSubstr("the file is empty"));
+    folder.write("t.0.json", "[1]");
+    EXPECT_THAT(failure(folder, 1), HasSubstr("t.0.json:1:3: rank 0: a list of nodes holds a"));
+    for (const std::string text : {"{}", "[]", " {\"workload_graph\": []}", "\xef\xbb\xbf[]"}) {
+        folder.write("t.0.json", text);
+        Warnings warnings;
+        load(folder, 1, warnings);
+        EXPECT_THAT(warnings.texts(), ElementsAre(HasSubstr("the trace has no nodes"))) << text;
+    }
+}
+
 TEST(TraceLoader, OpensOneFileAtATime) {
     const Folder folder;
     for (std::uint32_t rank = 0; rank < 100; ++rank) {
@@ -177,8 +228,7 @@ class TraceGroups : public testing::Test {
 TEST_F(TraceGroups, DefaultsToAllRanks) {
     write_ranks({"", "0"});
     const Workload workload = load_all(2);
-    EXPECT_THAT(workload.groups,
-                ElementsAre(GroupDefinition{"0", {0, 1}}));
+    EXPECT_THAT(workload.groups, ElementsAre(GroupDefinition{"0", {0, 1}}));
     EXPECT_EQ(workload.ranks[0].graph, workload.ranks[1].graph);
 }
 

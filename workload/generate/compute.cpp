@@ -7,6 +7,7 @@ constexpr std::uint64_t kMostCount = 1'000'000'000;
 
 void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
     const std::uint64_t count = parameters.integer("count", 1, kMostCount);
+    parameters.limit_nodes("count", count);
     const Duration duration = parameters.duration("duration");
     const bool chained = parameters.flag("chained");
     NodeChain chain(sink);

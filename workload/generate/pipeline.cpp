@@ -21,6 +21,7 @@ std::string label(const char* what, std::uint32_t microbatch) {
 // A receive waits for the computation before the one it is for, so that it does not hold a stream
 // that an earlier message needs.
 void emit(const GeneratorParameters& parameters, std::uint32_t rank, NodeSink& sink) {
+    parameters.need_ranks(2);
     const Stage stage{
         rank,
         parameters.ranks() - 1,

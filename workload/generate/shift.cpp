@@ -7,8 +7,8 @@ constexpr std::uint64_t kMostCount = 1'000'000;
 
 void emit(const GeneratorParameters& parameters, std::uint32_t rank, NodeSink& sink) {
     const std::uint32_t ranks = parameters.ranks();
-    const auto offset =
-        static_cast<std::uint32_t>(parameters.integer("offset", 0, 0xffffffffU) % ranks);
+    parameters.need_ranks(2);
+    const auto offset = static_cast<std::uint32_t>(parameters.integer("offset", 1, ranks - 1));
     const Bytes bytes = parameters.bytes("bytes");
     const auto count = static_cast<std::uint32_t>(parameters.integer("count", 1, kMostCount));
     const auto to = static_cast<std::uint32_t>((std::uint64_t{rank} + offset) % ranks);

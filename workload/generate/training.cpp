@@ -15,6 +15,7 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
     const Duration forward = parameters.duration("forward");
     const Duration backward = parameters.duration("backward");
     const Bytes bytes = parameters.bytes("bytes");
+    parameters.limit_nodes("layers, iterations", 3 * layers * iterations);
     NodeChain chain(sink);
     NodeChain::Parents reduced(layers);  // the all-reduce of each layer in the iteration before
     NodeChain::Parents last;
