@@ -70,16 +70,17 @@ bool EventQueue::run_until(SimTime limit, std::uint64_t max_events) {
     return size_ > 0;
 }
 
-std::uint32_t EventQueue::new_block() {
-    std::uint32_t block = free_block_;
-    if (block == kNone) {
-        block = static_cast<std::uint32_t>(blocks_.size());
-        blocks_.emplace_back();
-    } else {
-        free_block_ = blocks_[block].next;
+EventQueue::Block* EventQueue::new_block() {
+    if (free_block_ == nullptr) {
+        slabs_.push_back(std::make_unique<std::array<Block, kSlabBlocks>>());
+        for (Block& block : *slabs_.back()) {
+            release(&block);
+        }
     }
-    blocks_[block].next = kNone;
-    blocks_[block].count = 0;
+    Block* block = free_block_;
+    free_block_ = block->next;
+    block->next = nullptr;
+    block->count = 0;
     return block;
 }
 
@@ -92,17 +93,16 @@ void EventQueue::push_bucket(const Event& event) {
     const std::uint32_t digit =
         static_cast<std::uint32_t>(event.when_ps >> (level * kDigitBits)) & (kBucketsALevel - 1);
     Bucket& bucket = buckets_[level][digit];
-    if (bucket.last == kNone) {
+    if (bucket.last == nullptr) {
         bucket.first = bucket.last = new_block();
         bucket.blocks = 1;
         occupied_[level][digit / 64] |= std::uint64_t{1} << (digit % 64);
-    } else if (blocks_[bucket.last].count == kBlockEvents) {
-        const std::uint32_t block = new_block();
-        blocks_[bucket.last].next = block;
-        bucket.last = block;
+    } else if (bucket.last->count == kBlockEvents) {
+        bucket.last->next = new_block();
+        bucket.last = bucket.last->next;
         ++bucket.blocks;
     }
-    Block& block = blocks_[bucket.last];
+    Block& block = *bucket.last;
     block.events[block.count++] = event;
 }
 
@@ -184,49 +184,46 @@ void EventQueue::take_bucket(std::uint32_t level, std::uint32_t digit) {
         spread(bucket.first);
         return;
     }
-    gather(bucket.first, front_);
     front_end_ps_ = start_ps > kMaxPs - length_ps ? kMaxPs : start_ps + length_ps;
-    if (level == 1 && front_.size() > kInsertionSorted) {
-        sort_by_last_digit();
-    } else if (level > 0) {
+    if (level == 1 && bucket.blocks > 1) {
+        gather_by_last_digit(bucket);
+        return;
+    }
+    gather(bucket.first);
+    if (level > 0) {
         sort_by_time(start_ps);
     }
 }
 
-void EventQueue::gather(std::uint32_t first_block, std::vector<Event>& events) {
-    for (std::uint32_t b = first_block; b != kNone;) {
-        const Block& block = blocks_[b];
-        const std::uint32_t next = block.next;
-        if (next != kNone) {
-            __builtin_prefetch(&blocks_[next]);
-        }
-        events.insert(events.end(), block.events.begin(), block.events.begin() + block.count);
-        release(b);
-        b = next;
+void EventQueue::gather(Block* first) {
+    while (first != nullptr) {
+        Block* block = first;
+        first = block->next;
+        __builtin_prefetch(first);
+        front_.insert(front_.end(), block->events.begin(), block->events.begin() + block->count);
+        release(block);
     }
 }
 
-void EventQueue::spread(std::uint32_t first_block) {
-    for (std::uint32_t b = first_block; b != kNone;) {
-        const std::uint32_t next = blocks_[b].next;
-        if (next != kNone) {
-            __builtin_prefetch(&blocks_[next]);
+void EventQueue::spread(Block* first) {
+    while (first != nullptr) {
+        Block* block = first;
+        first = block->next;
+        __builtin_prefetch(first);
+        for (std::uint32_t i = 0; i < block->count; ++i) {
+            push_bucket(block->events[i]);
         }
-        const std::uint32_t count = blocks_[b].count;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const Event event = blocks_[b].events[i];  // a copy: push_bucket may move the blocks
-            push_bucket(event);
-        }
-        release(b);
-        b = next;
+        release(block);
     }
 }
 
-// A counting sort of the front, whose times differ in their last digit only.
-void EventQueue::sort_by_last_digit() {
+// Moves a bucket whose times differ in their last digit only to the front, by a counting sort.
+void EventQueue::gather_by_last_digit(const Bucket& bucket) {
     std::array<std::uint32_t, kBucketsALevel> place{};
-    for (const Event& event : front_) {
-        ++place[event.when_ps % kBucketsALevel];
+    for (const Block* block = bucket.first; block != nullptr; block = block->next) {
+        for (std::uint32_t i = 0; i < block->count; ++i) {
+            ++place[block->events[i].when_ps % kBucketsALevel];
+        }
     }
     std::uint32_t sum = 0;
     for (std::uint32_t& entry : place) {
@@ -234,11 +231,16 @@ void EventQueue::sort_by_last_digit() {
         entry = sum;
         sum += count;
     }
-    scratch_.resize(front_.size());
-    for (const Event& event : front_) {
-        scratch_[place[event.when_ps % kBucketsALevel]++] = event;
+    front_.resize(sum);
+    for (Block* block = bucket.first; block != nullptr;) {
+        for (std::uint32_t i = 0; i < block->count; ++i) {
+            const Event& event = block->events[i];
+            front_[place[event.when_ps % kBucketsALevel]++] = event;
+        }
+        Block* next = block->next;
+        release(block);
+        block = next;
     }
-    front_.swap(scratch_);
 }
 
 // Sorts the few events of the front by (time, order of arrival).

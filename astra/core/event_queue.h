@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "astra/core/callback.h"
@@ -55,19 +56,19 @@ class EventQueue {
     static_assert(sizeof(Event) == 32);
 
     static constexpr std::uint32_t kBlockEvents = 16;
-    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::size_t kSlabBlocks = 256;
     static constexpr std::uint32_t kDigitBits = 8;
     static constexpr std::uint32_t kLevels = 8;
     static constexpr std::uint32_t kBucketsALevel = 256;
 
     struct Block {
         std::array<Event, kBlockEvents> events;
-        std::uint32_t next = kNone;
+        Block* next = nullptr;
         std::uint32_t count = 0;
     };
     struct Bucket {
-        std::uint32_t first = kNone;
-        std::uint32_t last = kNone;
+        Block* first = nullptr;
+        Block* last = nullptr;
         std::uint32_t blocks = 0;
     };
 
@@ -75,15 +76,15 @@ class EventQueue {
     void push_front(const Event& event);
     void refill_front();
     void take_bucket(std::uint32_t level, std::uint32_t digit);
-    void gather(std::uint32_t first_block, std::vector<Event>& events);
-    void spread(std::uint32_t first_block);
-    void release(std::uint32_t block) {
-        blocks_[block].next = free_block_;
+    void gather(Block* first);
+    void gather_by_last_digit(const Bucket& bucket);
+    void spread(Block* first);
+    void release(Block* block) {
+        block->next = free_block_;
         free_block_ = block;
     }
-    void sort_by_last_digit();
     void sort_by_time(std::uint64_t start_ps);
-    std::uint32_t new_block();
+    Block* new_block();
 
     std::vector<Event> front_;  // sorted; the next event is front_[front_head_]
     std::size_t front_head_ = 0;
@@ -92,8 +93,8 @@ class EventQueue {
     std::array<std::array<std::uint64_t, kBucketsALevel / 64>, kLevels>
         occupied_{};  // bit a bucket
     std::array<std::array<Bucket, kBucketsALevel>, kLevels> buckets_;
-    std::vector<Block> blocks_;
-    std::uint32_t free_block_ = kNone;
+    std::vector<std::unique_ptr<std::array<Block, kSlabBlocks>>> slabs_;
+    Block* free_block_ = nullptr;
     std::vector<Event> scratch_;
     std::vector<std::uint64_t> keys_;
     std::uint64_t size_ = 0;
