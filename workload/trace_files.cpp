@@ -47,6 +47,14 @@ std::vector<std::string> files_of(const std::string& prefix, std::uint32_t rank)
 
 }  // namespace
 
+std::uint32_t count_trace_ranks(const std::string& prefix) {
+    std::uint32_t ranks = 0;
+    while (!files_of(prefix, ranks).empty()) {
+        ++ranks;
+    }
+    return ranks;
+}
+
 std::vector<std::string> find_trace_files(const std::string& prefix,
                                           std::uint32_t ranks,
                                           Warnings& warnings) {

@@ -16,4 +16,7 @@ std::vector<std::string> find_trace_files(const std::string& prefix,
                                           std::uint32_t ranks,
                                           Warnings& warnings);
 
+// How many ranks there are files for: 0, 1, … up to the first gap.
+std::uint32_t count_trace_ranks(const std::string& prefix);
+
 }  // namespace astra

@@ -131,17 +131,14 @@ void Simulation::Parts::check_finished(const RunLimits& limits) const {
         return;
     }
     const std::uint32_t stuck = replayer.ranks() - replayer.finished_ranks();
-    const auto what = [&]() -> std::string {
-        if (queue.empty()) {
-            return "deadlock";
-        }
-        return queue.executed() >= limits.max_events ? "the limit of events is reached"
-                                                     : "the limit of simulated time is reached";
-    }();
+    const bool timed_out = !queue.empty() && queue.executed() < limits.max_events;
+    const std::string what = queue.empty() ? "deadlock"
+                             : timed_out   ? "the limit of simulated time is reached"
+                                           : "the limit of events is reached";
     std::string text =
         fmt::format("cannot finish: {} at {} ps (event {}): {} of {} ranks have not finished",
                     what,
-                    queue.now().ps,
+                    timed_out ? limits.until.ps : queue.now().ps,
                     queue.executed(),
                     stuck,
                     replayer.ranks());

@@ -1,0 +1,80 @@
+// `astra inspect trace`: what is in traces, and what is wrong with them.
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "astra/app/command.h"
+#include "astra/app/options.h"
+#include "astra/core/error.h"
+#include "astra/core/nearest.h"
+#include "workload/trace_files.h"
+#include "workload/trace_loader.h"
+#include "workload/workload_report.h"
+
+namespace astra {
+
+namespace {
+
+constexpr std::size_t kListedContradictions = 20;
+constexpr std::uint64_t kMostRanks = 1U << 20;
+
+int inspect_trace(const std::string& prefix, const OptionSet& options) {
+    TraceOptions traces;
+    traces.prefix = prefix;
+    traces.group_file = options.value("groups").value_or("");
+    const auto ranks = options.integer("ranks", 1, kMostRanks);
+    // Without any file the loader says what it looked for.
+    traces.ranks =
+        ranks ? static_cast<std::uint32_t>(*ranks) : std::max(count_trace_ranks(prefix), 1U);
+    Warnings warnings;
+    const Workload workload = load_traces(traces, warnings);
+    for (const std::string& warning : warnings.texts()) {
+        fmt::print(stderr, "astra: warning: {}\n", warning);
+    }
+    std::fputs(describe_workload(workload).c_str(), stdout);
+    const auto contradictions = find_contradictions(workload);
+    if (contradictions.empty()) {
+        fmt::print("contradictions   none\n");
+        return 0;
+    }
+    std::string text = fmt::format("{} contradictions:", contradictions.size());
+    for (std::size_t i = 0; i < std::min(contradictions.size(), kListedContradictions); ++i) {
+        text += "\n  " + contradictions[i];
+    }
+    throw TraceError(text);
+}
+
+int run(const Arguments& arguments) {
+    OptionSet options(
+        "usage: astra inspect trace PREFIX [options]\n\n"
+        "Counts what is in the traces PREFIX.<rank>.et and checks that sends and receives, and the "
+        "collectives "
+        "of each group, fit together. Exit status 2 if they do not.");
+    options.add_value("ranks", "N", "number of ranks (default: as many as there are files)");
+    options.add_value("groups", "FILE", "communicator groups, JSON (default: none)");
+    options.parse(arguments);
+    if (options.wants_help()) {
+        std::fputs(options.help().c_str(), stdout);
+        return 0;
+    }
+    const auto& words = options.positional();
+    const std::vector<std::string> what = {"trace"};
+    if (words.empty() || words.front() != "trace") {
+        const std::string word = words.empty() ? "" : words.front();
+        throw ConfigError(
+            fmt::format("inspect: cannot inspect '{}'{}", word, suggestion(word, what)));
+    }
+    if (words.size() != 2) {
+        throw ConfigError("inspect trace: needs one prefix of trace files");
+    }
+    return inspect_trace(words[1], options);
+}
+
+}  // namespace
+
+extern const Command kInspectCommand;
+const Command kInspectCommand = {
+    "inspect", "says what is in traces and what is wrong with them", run};
+
+}  // namespace astra
