@@ -95,13 +95,12 @@ void CollectiveEngine::join(GroupId id,
         const std::uint32_t queue = queue_index(at);
         queues_.add(queue, at);
     }
-    // All chunks are there before the first one starts; each queue is then served once.
-    const std::uint32_t queues = std::min(instance.chunks, config_.queues);
-    for (std::uint32_t chunk = 0; chunk < queues; ++chunk) {
-        queues_.top_up(
-            queues_.index_of(instance.group().rank(position),
-                             instance.plan->digits[instance.plan->phases[0].digit].dimension,
-                             queue_of(instance, 0, chunk)));
+    // All chunks are there before the first one starts. The first ones are in all queues of the
+    // dimension.
+    const std::uint32_t rank = instance.group().rank(position);
+    const std::uint32_t dimension = instance.plan->digits[instance.plan->phases[0].digit].dimension;
+    for (std::uint32_t chunk = 0; chunk < std::min(instance.chunks, config_.queues); ++chunk) {
+        queues_.top_up(queues_.index_of(rank, dimension, queue_of(instance, 0, chunk)));
     }
 }
 
@@ -236,6 +235,9 @@ CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
     slot.phase = instance.phase_of(at.chunk, at.position);
     slot.subgroup = plan.subgroup(slot.phase, at.position);
     const std::uint32_t queue = queue_of(instance, slot.phase, at.chunk);
+    // As in ASTRA-sim, the upper half of the queues runs rings the other way round, so that both
+    // directions of the links are used; not the ways up and down of an all_reduce, which have
+    // queues of their own.
     const bool one_way =
         plan.phases[slot.phase].returning ||
         (plan.key.kind == CollectiveKind::AllReduce && !plan.phases[slot.phase].whole);
@@ -307,6 +309,7 @@ void CollectiveEngine::leave_at_once(std::uint64_t argument) {
 
 void CollectiveEngine::leave(CollectiveInstance& instance, std::uint32_t position) {
     instance.end = queue_.now();
+    instance.members[position].chunks_left = 0;
     ++instance.left;
     const bool last = instance.left == instance.members.size();
     // A barrier lets nobody go before all are through.
@@ -337,8 +340,8 @@ void CollectiveEngine::close(CollectiveInstance& instance) {
     Group& group = groups_[index(instance.group().id())];
     auto& slot = group.open[static_cast<std::size_t>(instance.sequence - group.first_open)];
     free_instances_.push_back(slot);
-    slot = kNoRun;
-    while (!group.open.empty() && group.open.front() == kNoRun) {
+    slot = kClosed;
+    while (!group.open.empty() && group.open.front() == kClosed) {
         group.open.pop_front();
         ++group.first_open;
     }

@@ -55,6 +55,9 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     std::vector<std::string> describe_unfinished(std::size_t most) const;
 
   private:
+    // In place of an instance that has ended before an older one.
+    static constexpr std::uint32_t kClosed = 0xffffffffU;
+
     struct Group {
         std::unique_ptr<ProcessGroup> group;
         std::vector<std::uint64_t> joined;  // collectives so far, by position

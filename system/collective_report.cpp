@@ -8,7 +8,6 @@ namespace astra {
 namespace {
 
 constexpr std::size_t kListedRanks = 10;
-constexpr std::uint32_t kClosed = 0xffffffffU;
 
 std::string list_ranks(const CollectiveInstance& instance, bool joined) {
     std::string text;
@@ -48,7 +47,7 @@ std::string CollectiveEngine::describe_waiting(GroupId id, std::uint32_t positio
     const Group& group = groups_[index(id)];
     for (const std::uint32_t number : group.open) {
         if (number != kClosed && instances_[number].members[position].joined &&
-            instances_[number].left < instances_[number].members.size()) {
+            instances_[number].members[position].chunks_left > 0) {
             return describe(instances_[number]);
         }
     }

@@ -4,14 +4,9 @@
 #include <utility>
 
 #include "astra/core/check.h"
+#include "system/rendezvous.h"
 
 namespace astra {
-
-namespace {
-
-constexpr Bytes kRequestBytes{8192};  // the receiver's request under rendezvous, as in ASTRA-sim
-
-}  // namespace
 
 void CollectiveRun::begin(RunContext& context,
                           RunOwner& owner,

@@ -54,10 +54,8 @@ class CollectiveRun {
     void start(std::uint32_t member);
 
     std::uint64_t id() const { return id_; }
-    std::uint32_t started() const { return started_; }
     bool everyone_started() const { return started_ == lanes_.size(); }
     bool everyone_finished() const { return finished_ == lanes_.size(); }
-    bool has_started(std::uint32_t member) const { return lanes_[member].step != kNotStarted; }
 
   private:
     static constexpr std::uint32_t kNotStarted = 0xffffffffU;

@@ -6,14 +6,9 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
+#include "system/rendezvous.h"
 
 namespace astra {
-
-namespace {
-
-constexpr Bytes kRequestBytes{8192};  // as in ASTRA-sim
-
-}  // namespace
 
 std::uint32_t PointToPoint::new_transfer() {
     if (free_ == kNone) {

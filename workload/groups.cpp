@@ -139,6 +139,10 @@ bool GroupTable::has_member(std::uint32_t group, std::uint32_t rank) const {
 std::string GroupTable::why_unknown() const {
     std::string result =
         source_.empty() ? "is not defined: there is no group file" : "is not defined in " + source_;
+    if (source_.empty() && !mentioned_.empty()) {
+        result += " (" + mentioned_ +
+                  " is there: give it as workload.groups, --comm-group-configuration or --groups)";
+    }
     std::set<std::string> names;
     for (const auto& [name, definition] : file_) {
         names.insert(name);

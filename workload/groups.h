@@ -25,6 +25,9 @@ class GroupTable {
                const std::vector<GroupDefinition>& definitions,
                std::string source);
 
+    // Without a group file: one that lies there and might be the one, for messages.
+    void mention(std::string file) { mentioned_ = std::move(file); }
+
     // Groups that the trace of `rank` defines. A name of the file keeps the file's ranks, with a
     // warning if they differ. Call it in ascending order of ranks.
     void define(std::uint32_t rank, const std::vector<GroupDefinition>& groups, Warnings& warnings);
@@ -51,6 +54,7 @@ class GroupTable {
 
     std::uint32_t ranks_;
     std::string source_;
+    std::string mentioned_;
     Block file_;
     std::map<std::string, bool> warned_;
     std::vector<std::pair<std::vector<GroupDefinition>, Block>> blocks_;  // distinct

@@ -54,7 +54,7 @@ class Replayer {
     // Throws ConfigError or TraceError on what cannot run.
     void add_job(Job job);
 
-    // Keeps when each op ran, 24 bytes an op and rank. Before start().
+    // Keeps when each op ran, 32 bytes an op and rank. Before start().
     void record_ops() { record_ops_ = true; }
     // In the order in which the ops ended.
     std::vector<OpRecord> op_records() const;
@@ -116,8 +116,8 @@ class Replayer {
     void start_rank(std::uint64_t rank);
     void on_done(std::uint64_t argument);
     void make_ready(Rank& rank, std::uint32_t op);
-    void pump(std::uint32_t rank);
-    void issue_ready(std::uint32_t rank);
+    void pump(std::uint32_t rank_number);
+    void issue_ready(std::uint32_t rank_number);
     // Starts an op; true if it has finished already.
     bool issue(std::uint32_t rank_number, std::uint32_t op);
     bool issue_delay(Duration time, Callback done);

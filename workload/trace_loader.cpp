@@ -66,7 +66,7 @@ class FileWarnings {
 
 class Loader {
   public:
-    explicit Loader(const TraceOptions& options) : options_(options) {}
+    explicit Loader(const TraceSource& options) : options_(options) {}
 
     LoadedTrace& load(const std::string& file, std::uint32_t rank) {
         std::error_code error;
@@ -108,14 +108,14 @@ class Loader {
         return result;
     }
 
-    const TraceOptions& options_;
+    const TraceSource& options_;
     std::set<std::uintmax_t> sizes_;
     std::map<ContentHash, LoadedTrace> loaded_;
 };
 
 }  // namespace
 
-Workload load_traces(const TraceOptions& options, Warnings& warnings) {
+Workload load_traces(const TraceSource& options, Warnings& warnings) {
     const std::vector<std::string> files =
         find_trace_files(options.prefix, options.ranks, warnings);
     GroupTable groups(options.ranks,
@@ -123,6 +123,10 @@ Workload load_traces(const TraceOptions& options, Warnings& warnings) {
                           ? std::vector<GroupDefinition>{}
                           : read_group_file(options.group_file, options.ranks),
                       options.group_file);
+    const std::string beside = options.prefix + ".groups.json";
+    if (std::filesystem::exists(beside)) {
+        groups.mention(beside);
+    }
     Loader loader(options);
     WorkloadAssembler assembler;
     FileWarnings file_warnings;

@@ -9,7 +9,7 @@
 
 namespace astra {
 
-struct TraceOptions {
+struct TraceSource {
     std::string prefix;               // PREFIX.<rank>.et|.json, each also with .gz or .zst
     std::string group_file;           // "" = none
     std::uint32_t ranks = 0;          // files 0 … ranks-1 must be there
@@ -23,6 +23,6 @@ struct TraceOptions {
 // Throws TraceError and ConfigError before anything is simulated. Files are opened one after the
 // other and read as streams. Graphs of equal ranks are shared, also where they differ only in
 // absolute peers and in the names of their groups.
-Workload load_traces(const TraceOptions& options, Warnings& warnings);
+Workload load_traces(const TraceSource& options, Warnings& warnings);
 
 }  // namespace astra

@@ -1,5 +1,7 @@
 // `astra generate`: writes Chakra traces.
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -7,6 +9,7 @@
 #include "astra/app/options.h"
 #include "astra/core/error.h"
 #include "workload/generator.h"
+#include "workload/trace_files.h"
 
 namespace astra {
 
@@ -46,7 +49,14 @@ int run(const Arguments& arguments) {
         }
     }
     Warnings warnings;
+    const std::filesystem::path folder = std::filesystem::path(*prefix).parent_path();
+    std::error_code error;  // write_traces says what is wrong with the folder
+    std::filesystem::create_directories(folder, error);
     write_traces(words.front(), parameters, static_cast<std::uint32_t>(*ranks), *prefix, warnings);
+    if (count_trace_ranks(*prefix) > *ranks) {
+        warnings.add(fmt::format(
+            "older traces under the same prefix remain: {}.{} and above", *prefix, *ranks));
+    }
     for (const std::string& warning : warnings.texts()) {
         fmt::print(stderr, "astra: warning: {}\n", warning);
     }

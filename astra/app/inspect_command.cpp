@@ -20,7 +20,7 @@ constexpr std::size_t kListedContradictions = 20;
 constexpr std::uint64_t kMostRanks = 1U << 20;
 
 int inspect_trace(const std::string& prefix, const OptionSet& options) {
-    TraceOptions traces;
+    TraceSource traces;
     traces.prefix = prefix;
     traces.group_file = options.value("groups").value_or("");
     const auto ranks = options.integer("ranks", 1, kMostRanks);
@@ -61,7 +61,10 @@ int run(const Arguments& arguments) {
     const auto& words = options.positional();
     const std::vector<std::string> what = {"trace"};
     if (words.empty() || words.front() != "trace") {
-        const std::string word = words.empty() ? "" : words.front();
+        if (words.empty()) {
+            throw ConfigError("inspect: needs what to inspect: trace PREFIX");
+        }
+        const std::string& word = words.front();
         throw ConfigError(
             fmt::format("inspect: cannot inspect '{}'{}", word, suggestion(word, what)));
     }

@@ -113,6 +113,14 @@ void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
             (key == "kind" ? spec.generator : spec.parameters[key]) = value.as_string();
         }
         generate->at("kind");
+        for (const Generator& generator : generators()) {
+            for (const GeneratorParameter& parameter : generator.parameters) {
+                if (generator.name == spec.generator) {
+                    spec.parameters[parameter.name] =
+                        generate->string_or(parameter.name, parameter.fallback);
+                }
+            }
+        }
         spec.generated = true;
         spec.where = generate->where() + ": " + generate->path() + ": ";
         return;

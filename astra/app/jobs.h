@@ -26,7 +26,7 @@ class JobReader {
     struct Spec {
         std::string name;
         bool generated = false;
-        TraceOptions traces;
+        TraceSource traces;
         std::string where;  // of `generate`, for messages
         std::string generator;
         ParameterMap parameters;

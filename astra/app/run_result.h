@@ -15,7 +15,6 @@ struct RunCounts {
     std::uint64_t ops = 0;
     std::uint64_t skipped_ops = 0;
     std::uint64_t ops_without_duration = 0;
-    std::uint64_t communication_ops = 0;
     std::uint64_t dropped_dependencies = 0;
     std::uint64_t messages = 0;
     std::uint64_t message_bytes = 0;

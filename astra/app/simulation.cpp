@@ -216,7 +216,6 @@ RunResult Simulation::result() const {
     result.counts = {replay.ops,
                      replay.skipped,
                      replay.without_duration,
-                     replay.communication_ops,
                      parts.dropped_dependencies,
                      parts.collectives.messages() + parts.points.messages(),
                      parts.collectives.bytes() + parts.points.bytes(),

@@ -56,7 +56,9 @@ std::vector<std::string_view> split_path(std::string_view path, const ConfigPlac
 ConfigNode& list_slot(ConfigNode& list, std::string_view part, const ConfigPlace& place) {
     const std::optional<std::size_t> position = position_of(part);
     const std::size_t size = list.children.size();
-    if (!position || *position > size) {
+    // Any position will do in a list that the path itself makes: nobody reads a misspelt key, and
+    // the check of keys says so better.
+    if (!position || (*position > size && size > 0)) {
         fail_at(place,
                 "",
                 "'" + path_of(list) + "' is a list of " + std::to_string(size) +

@@ -93,6 +93,14 @@ Topology::Topology(std::vector<DimensionSpec> dimensions) {
     }
 }
 
+std::uint32_t Topology::dimension_of_switch(std::uint32_t node) const {
+    std::uint32_t k = dimensions() - 1;
+    while (k > 0 && parts_[k].first_switch > node) {
+        --k;
+    }
+    return k;
+}
+
 std::uint32_t Topology::row_of(std::uint32_t rank, std::uint32_t dimension) const {
     const Part& part = parts_[dimension];
     return rank / (part.stride * part.spec.ports) * part.stride + rank % part.stride;
@@ -136,10 +144,7 @@ Hop Topology::next_hop(std::uint32_t node, std::uint32_t destination) const {
             }
         }
     }
-    std::uint32_t k = dimensions() - 1;
-    while (k > 0 && parts_[k].first_switch > node) {
-        --k;
-    }
+    const std::uint32_t k = dimension_of_switch(node);
     const Part& part = parts_[k];
     ASTRA_CHECK(node >= part.first_switch && part.row_switches > 0, "no hop from this node");
     const std::uint32_t offset = node - part.first_switch;
@@ -167,10 +172,7 @@ std::string Topology::node_name(std::uint32_t node) const {
     if (node < ranks_) {
         return std::to_string(node);
     }
-    std::uint32_t k = dimensions() - 1;
-    while (k > 0 && parts_[k].first_switch > node) {
-        --k;
-    }
+    const std::uint32_t k = dimension_of_switch(node);
     return fmt::format("switch{}.{}", k, node - parts_[k].first_switch);
 }
 

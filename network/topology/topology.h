@@ -71,7 +71,7 @@ class Topology {
     std::uint32_t first_link(std::uint32_t dimension) const { return parts_[dimension].first_link; }
     // "5" for rank 5, "switch1.0" for the switch of row 0 of dimension 1.
     std::string node_name(std::uint32_t node) const;
-    // "ring 8 × switch 4: 50 GiB/s, 500 ns; …"
+    // "ring of 8 (50GiB/s, 500 ns a link) x switch of 4 (…)".
     std::string describe() const;
 
   private:
@@ -89,6 +89,7 @@ class Topology {
                std::uint32_t row,
                std::uint32_t node,
                std::uint32_t destination) const;
+    std::uint32_t dimension_of_switch(std::uint32_t node) const;
     std::uint32_t row_of(std::uint32_t rank, std::uint32_t dimension) const;
     std::uint32_t node_in_row(std::uint32_t dimension,
                               std::uint32_t row,

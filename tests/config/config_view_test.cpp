@@ -207,7 +207,7 @@ TEST(ConfigTree, SetErrorsNameTheOption) {
               "--set netwrk.x: netwrk: unknown key 'netwrk'; did you mean 'network'?");
 }
 
-TEST(ConfigTree, PutKeepsThePlaceOfTheOrigin) {
+TEST(ConfigTree, PutKeepsWhereTheOriginIs) {
     ConfigTree study = ConfigTree::empty_map("command line");
     {
         const ConfigTree file = ConfigTree::parse_text("lat:\n - 5\n", "net.yml", "there");

@@ -1,0 +1,50 @@
+// A line: a ring without the links between the last and the first port. A mesh is a product of
+// lines.
+#include <algorithm>
+
+#include "network/topology/dimension.h"
+
+namespace astra {
+
+namespace {
+
+// Lane 0 runs upwards, link i from port i to i + 1. Lane 1 runs downwards, link n - 1 + i from port
+// n - 1 - i to n - 2 - i.
+class Line final : public Dimension {
+  public:
+    explicit Line(std::uint32_t ports) : ports_(ports) {}
+
+    std::uint32_t switches() const override { return 0; }
+    std::uint64_t links() const override { return std::uint64_t{2} * (ports_ - 1); }
+    std::uint32_t lane_size() const override { return std::max(ports_ - 1, 1U); }
+
+    LinkEnds ends(std::uint32_t link) const override {
+        if (link < ports_ - 1) {
+            return {link, link + 1};
+        }
+        const std::uint32_t from = 2 * (ports_ - 1) - link;
+        return {from, from - 1};
+    }
+
+    LinkRun next_run(std::uint32_t node, std::uint32_t port) const override {
+        if (port > node) {
+            return {node, port - node};
+        }
+        return {2 * (ports_ - 1) - node, node - port};
+    }
+
+  private:
+    std::uint32_t ports_;
+};
+
+}  // namespace
+
+extern const DimensionInfo kLineDimension;
+const DimensionInfo kLineDimension = {
+    "line",
+    "a link to either neighbour, none from the last port to the first",
+    [](std::uint32_t ports, const ConfigView&) -> std::unique_ptr<const Dimension> {
+        return std::make_unique<Line>(ports);
+    }};
+
+}  // namespace astra
