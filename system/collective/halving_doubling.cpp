@@ -42,7 +42,7 @@ struct Emitter {
 };
 
 std::string refusal(const ProgramShape& shape) {
-    const std::string other_kind = refuse_unless(
+    std::string other_kind = refuse_unless(
         shape,
         {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
     if (!other_kind.empty() || shape.kind == CollectiveKind::AllReduce ||
