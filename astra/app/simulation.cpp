@@ -11,7 +11,7 @@
 #include "astra/core/error.h"
 #include "astra/core/event_queue.h"
 #include "network/backend/backend.h"
-#include "network/topology/topology.h"
+#include "network/topology/routing.h"
 #include "system/collective_engine.h"
 #include "system/memory_model.h"
 #include "system/point_to_point.h"
@@ -55,6 +55,7 @@ struct Simulation::Parts {
     EventQueue queue;
     Topology topology;
     const BackendInfo& backend_info;
+    Routing routing;
     std::unique_ptr<NetworkBackend> backend;
     SystemConfig system;
     CollectiveEngine collectives;
@@ -70,7 +71,11 @@ struct Simulation::Parts {
         : study(std::move(tree)),
           topology(Topology::from_config(study.root().at("network"))),
           backend_info(choose_backend(study.root().at("network"))),
-          backend(backend_info.build(queue, topology)),
+          routing(read_routing(study.root().at("network"),
+                               topology,
+                               backend_info.usual_routing(study.root().at("network")),
+                               backend_info.can_split)),
+          backend(backend_info.build(queue, routing, study.root().at("network"))),
           system(SystemConfig::from_config(study.root().section("system"), topology.dimensions())),
           collectives(queue, *backend, topology, system, warnings),
           points(queue, *backend, system.rendezvous),

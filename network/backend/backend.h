@@ -13,7 +13,7 @@
 #include "astra/core/event_queue.h"
 #include "astra/core/records.h"
 #include "astra/core/types.h"
-#include "network/topology/topology.h"
+#include "network/topology/routing.h"
 
 namespace astra {
 
@@ -23,7 +23,7 @@ struct Message {
     Bytes size;            // zero is allowed: latency only
 };
 
-// The queue and the topology outlive the backend.
+// The queue and the routing outlive the backend.
 class NetworkBackend {
   public:
     NetworkBackend() = default;
@@ -44,7 +44,13 @@ struct BackendInfo {
     std::string_view doc;
     bool shares_links;  // false: concurrent messages never meet, so that links may carry more than
                         // they can
-    std::unique_ptr<NetworkBackend> (*build)(EventQueue& queue, const Topology& topology);
+    bool can_split;     // knows the routing policies that send a message on several paths
+    // What `routing: auto` means on a fabric of several paths.
+    RoutePolicy (*usual_routing)(const ConfigView& network);
+    // Reads its own section of the network. Throws ConfigError.
+    std::unique_ptr<NetworkBackend> (*build)(EventQueue& queue,
+                                             Routing& routing,
+                                             const ConfigView& network);
 };
 
 std::span<const BackendInfo* const> backends();

@@ -15,10 +15,14 @@ namespace {
 // before it when it comes. Only the message that arrives next holds an event of the global queue.
 class CongestionAware final : public NetworkBackend {
   public:
-    CongestionAware(EventQueue& queue, const Topology& topology)
-        : queue_(queue), topology_(topology), links_(topology.links()), last_(topology.ranks()) {
-        for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
-            clocks_.emplace_back(topology.bandwidth(k));
+    CongestionAware(EventQueue& queue, Routing& routing)
+        : queue_(queue),
+          routing_(routing),
+          topology_(routing.topology()),
+          links_(topology_.links()),
+          last_(topology_.ranks()) {
+        for (const LinkProperties& link : topology_.classes()) {
+            clocks_.emplace_back(link.bandwidth);
         }
     }
 
@@ -27,11 +31,12 @@ class CongestionAware final : public NetworkBackend {
         Flight& flight = flights_[id];
         flight.delivered = delivered;
         flight.size = message.size;
+        flight.source = index(message.source);
         flight.destination = index(message.destination);
         Way& way = last_[index(message.source)];
         if (way.destination != flight.destination) {
             way = {flight.destination,
-                   topology_.next_hop(index(message.source), flight.destination)};
+                   routing_.next_hop(flight.source, flight.source, flight.destination)};
         }
         flight.hop = way.hop;
         flight.step = 0;
@@ -67,6 +72,7 @@ class CongestionAware final : public NetworkBackend {
         std::uint64_t arrival_ps = 0;  // at the end of the link that it is on
         Hop hop;
         std::uint32_t step = 0;  // of the hop
+        std::uint32_t source = 0;
         std::uint32_t destination = 0;
         std::uint32_t next = kNone;  // behind it on the link, or the next free flight
     };
@@ -97,15 +103,15 @@ class CongestionAware final : public NetworkBackend {
 
     void enter(std::uint32_t id) {
         Flight& flight = flights_[id];
-        const std::uint32_t link_id = topology_.link_of(flight.hop, flight.step);
+        const std::uint32_t link_id = routing_.link_of(flight.hop, flight.step);
         Link& link = links_[link_id];
-        const std::uint64_t wire_ps = clocks_[flight.hop.dimension](flight.size).ps;
+        const std::uint64_t wire_ps = clocks_[flight.hop.link_class](flight.size).ps;
         const std::uint64_t start_ps = std::max(link.free_ps, queue_.now().ps);
         link.free_ps = saturating_add(start_ps, wire_ps);
         link.carried += flight.size.count;
         link.busy_ps += wire_ps;
         flight.arrival_ps =
-            saturating_add(link.free_ps, topology_.latency(flight.hop.dimension).ps);
+            saturating_add(link.free_ps, topology_.classes()[flight.hop.link_class].latency.ps);
         flight.next = kNone;
         if (link.first == kNone) {
             link.first = link.last = id;
@@ -138,7 +144,7 @@ class CongestionAware final : public NetworkBackend {
         }
         const std::uint32_t node = flight.hop.end;
         if (node != flight.destination) {
-            flight.hop = topology_.next_hop(node, flight.destination);
+            flight.hop = routing_.next_hop(node, flight.source, flight.destination);
             flight.step = 0;
             enter(id);
             return;
@@ -150,6 +156,7 @@ class CongestionAware final : public NetworkBackend {
     }
 
     EventQueue& queue_;
+    Routing& routing_;
     const Topology& topology_;
     std::vector<Link> links_;
     std::vector<Way> last_;
@@ -165,8 +172,10 @@ const BackendInfo kCongestionAwareBackend = {
     "congestion_aware",
     "whole messages, stored and forwarded, one at a time a link, first come first served",
     true,
-    [](EventQueue& queue, const Topology& topology) -> std::unique_ptr<NetworkBackend> {
-        return std::make_unique<CongestionAware>(queue, topology);
+    false,
+    [](const ConfigView&) { return RoutePolicy::Ecmp; },
+    [](EventQueue& queue, Routing& routing, const ConfigView&) -> std::unique_ptr<NetworkBackend> {
+        return std::make_unique<CongestionAware>(queue, routing);
     }};
 
 }  // namespace astra

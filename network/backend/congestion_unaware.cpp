@@ -12,10 +12,14 @@ namespace {
 
 class CongestionUnaware final : public NetworkBackend {
   public:
-    CongestionUnaware(EventQueue& queue, const Topology& topology)
-        : queue_(queue), topology_(topology), loads_(topology), last_(topology.ranks()) {
-        for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
-            clocks_.emplace_back(topology.bandwidth(k));
+    CongestionUnaware(EventQueue& queue, Routing& routing)
+        : queue_(queue),
+          routing_(routing),
+          topology_(routing.topology()),
+          loads_(topology_),
+          last_(topology_.ranks()) {
+        for (const LinkProperties& link : topology_.classes()) {
+            clocks_.emplace_back(link.bandwidth);
         }
     }
 
@@ -31,9 +35,10 @@ class CongestionUnaware final : public NetworkBackend {
                 add_load(path.first_hops[i], message.size);
             }
         } else {
-            std::uint32_t node = index(message.source);
+            const std::uint32_t source = index(message.source);
+            std::uint32_t node = source;
             while (node != destination) {
-                const Hop hop = topology_.next_hop(node, destination);
+                const Hop hop = routing_.next_hop(node, source, destination);
                 add_load(hop, message.size);
                 node = hop.end;
             }
@@ -49,14 +54,14 @@ class CongestionUnaware final : public NetworkBackend {
     // The way of a rank's last message, which its next one is likely to take again.
     struct Path {
         std::uint32_t destination = kNowhere;
-        std::uint32_t slowest = 0;  // dimension
+        std::uint32_t slowest = 0;  // link class
         Duration latency;
         std::uint32_t hops = 0;
         std::array<Hop, 2> first_hops;
     };
 
     void add_load(const Hop& hop, Bytes size) {
-        loads_.add(hop, size, clocks_[hop.dimension](size));
+        loads_.add(hop, size, clocks_[hop.link_class](size));
     }
 
     void find_path(std::uint32_t source, std::uint32_t destination, Path& path) {
@@ -64,21 +69,21 @@ class CongestionUnaware final : public NetworkBackend {
         path.destination = destination;
         std::uint32_t node = source;
         while (node != destination) {
-            const Hop hop = topology_.next_hop(node, destination);
+            const Hop hop = routing_.next_hop(node, source, destination);
             if (path.hops < path.first_hops.size()) {
                 path.first_hops[path.hops] = hop;
             }
-            if (path.hops == 0 ||
-                topology_.bandwidth(hop.dimension) < topology_.bandwidth(path.slowest)) {
-                path.slowest = hop.dimension;
+            if (path.hops == 0 || clocks_[hop.link_class].rate() < clocks_[path.slowest].rate()) {
+                path.slowest = hop.link_class;
             }
-            path.latency = path.latency + hop.count * topology_.latency(hop.dimension);
+            path.latency = path.latency + hop.count * topology_.classes()[hop.link_class].latency;
             ++path.hops;
             node = hop.end;
         }
     }
 
     EventQueue& queue_;
+    Routing& routing_;
     const Topology& topology_;
     LinkLoads loads_;
     std::vector<TransferClock> clocks_;
@@ -92,8 +97,10 @@ const BackendInfo kCongestionUnawareBackend = {
     "congestion_unaware",
     "latencies of the links plus size over the slowest bandwidth; messages never share a link",
     false,
-    [](EventQueue& queue, const Topology& topology) -> std::unique_ptr<NetworkBackend> {
-        return std::make_unique<CongestionUnaware>(queue, topology);
+    false,
+    [](const ConfigView&) { return RoutePolicy::Ecmp; },
+    [](EventQueue& queue, Routing& routing, const ConfigView&) -> std::unique_ptr<NetworkBackend> {
+        return std::make_unique<CongestionUnaware>(queue, routing);
     }};
 
 }  // namespace astra

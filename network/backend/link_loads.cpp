@@ -3,7 +3,7 @@
 namespace astra {
 
 LinkLoads::LinkLoads(const Topology& topology) : topology_(topology), loads_(topology.links()) {
-    for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
+    for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
         lane_size_.push_back(topology.lane_size(k));
         first_link_.push_back(topology.first_link(k));
     }
@@ -28,7 +28,7 @@ std::vector<LinkRecord> LinkLoads::records() const {
     std::vector<LinkRecord> records;
     Load sum;
     for (std::uint32_t link = 0; link < loads_.size(); ++link) {
-        const std::uint32_t k = topology_.dimension_of(link);
+        const std::uint32_t k = topology_.wiring_of_link(link);
         if ((link - first_link_[k]) % lane_size_[k] == 0) {
             sum = {};
         }

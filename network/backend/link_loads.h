@@ -7,7 +7,7 @@
 
 #include "astra/core/records.h"
 #include "astra/core/types.h"
-#include "network/topology/topology.h"
+#include "network/topology/routing.h"
 
 namespace astra {
 
@@ -17,7 +17,7 @@ class LinkLoads {
 
     // Every link of the hop carries `size` and is busy for `busy`.
     void add(const Hop& hop, Bytes size, Duration busy) {
-        const std::uint32_t lane = lane_size_[hop.dimension];
+        const std::uint32_t lane = lane_size_[hop.wiring];
         Load& first = loads_[hop.first];
         first.bytes += size.count;
         first.busy_ps += busy.ps;

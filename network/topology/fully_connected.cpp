@@ -6,11 +6,11 @@ namespace astra {
 namespace {
 
 // Link i·(n - 1) + k goes from port i to the k-th of the other ports.
-class FullyConnected final : public Dimension {
+class FullyConnected final : public PlainDimension {
   public:
-    explicit FullyConnected(std::uint32_t ports) : ports_(ports) {}
+    FullyConnected(std::uint32_t ports, LinkProperties link)
+        : PlainDimension(ports, link), ports_(ports) {}
 
-    std::uint32_t switches() const override { return 0; }
     std::uint64_t links() const override { return std::uint64_t{ports_} * (ports_ - 1); }
     std::uint32_t lane_size() const override { return 1; }
 
@@ -33,8 +33,8 @@ extern const DimensionInfo kFullyConnectedDimension;
 const DimensionInfo kFullyConnectedDimension = {
     "fully_connected",
     "a link of its own between every two ports",
-    [](std::uint32_t ports, const ConfigView&) -> std::unique_ptr<const Dimension> {
-        return std::make_unique<FullyConnected>(ports);
+    [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
+        return std::make_unique<FullyConnected>(keys.ports, keys.link);
     }};
 
 }  // namespace astra

@@ -10,11 +10,10 @@ namespace {
 
 // Lane 0 runs upwards, link i from port i to i + 1. Lane 1 runs downwards, link n - 1 + i from port
 // n - 1 - i to n - 2 - i.
-class Line final : public Dimension {
+class Line final : public PlainDimension {
   public:
-    explicit Line(std::uint32_t ports) : ports_(ports) {}
+    Line(std::uint32_t ports, LinkProperties link) : PlainDimension(ports, link), ports_(ports) {}
 
-    std::uint32_t switches() const override { return 0; }
     std::uint64_t links() const override { return std::uint64_t{2} * (ports_ - 1); }
     std::uint32_t lane_size() const override { return std::max(ports_ - 1, 1U); }
 
@@ -43,8 +42,8 @@ extern const DimensionInfo kLineDimension;
 const DimensionInfo kLineDimension = {
     "line",
     "a link to either neighbour, none from the last port to the first",
-    [](std::uint32_t ports, const ConfigView&) -> std::unique_ptr<const Dimension> {
-        return std::make_unique<Line>(ports);
+    [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
+        return std::make_unique<Line>(keys.ports, keys.link);
     }};
 
 }  // namespace astra

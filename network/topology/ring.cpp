@@ -1,19 +1,25 @@
-// A ring: a link to either neighbour, the shorter way round, clockwise (upwards) on a tie.
+// A ring: a link to either neighbour, the shorter way round, clockwise (upwards) on a tie; or one
+// direction only.
+#include <array>
+
 #include "network/topology/dimension.h"
 
 namespace astra {
 
 namespace {
 
-// Lane 0 runs clockwise, link i from port i to i + 1. Lane 1 runs the other way, link n + i from
-// port -i to -i - 1 (mod n). A ring of two has one link each way: both are clockwise.
-class Ring final : public Dimension {
+// Lane 0 runs clockwise, link i from port i to i + 1. Lane 1, if there is one, runs the other way,
+// link n + i from port -i to -i - 1 (mod n). A ring of two has one link each way: both are
+// clockwise.
+class Ring final : public PlainDimension {
   public:
-    explicit Ring(std::uint32_t ports) : ports_(ports) {}
+    Ring(std::uint32_t ports, LinkProperties link, bool both_directions)
+        : PlainDimension(ports, link),
+          ports_(ports),
+          lanes_(both_directions && ports > 2 ? 2 : 1) {}
 
-    std::uint32_t switches() const override { return 0; }
     std::uint64_t links() const override {
-        return ports_ == 1 ? 0 : ports_ == 2 ? 2 : std::uint64_t{2} * ports_;
+        return ports_ == 1 ? 0 : std::uint64_t{lanes_} * ports_;
     }
     std::uint32_t lane_size() const override { return ports_; }
 
@@ -28,7 +34,7 @@ class Ring final : public Dimension {
     LinkRun next_run(std::uint32_t node, std::uint32_t port) const override {
         const std::uint32_t up = port >= node ? port - node : port + ports_ - node;
         const std::uint32_t down = ports_ - up;
-        if (up <= down) {
+        if (up <= down || lanes_ == 1) {
             return {node, up};
         }
         return {ports_ + mirrored(node), down};
@@ -38,6 +44,7 @@ class Ring final : public Dimension {
     std::uint32_t mirrored(std::uint32_t i) const { return i == 0 ? 0 : ports_ - i; }
 
     std::uint32_t ports_;
+    std::uint32_t lanes_;
 };
 
 }  // namespace
@@ -46,8 +53,10 @@ extern const DimensionInfo kRingDimension;
 const DimensionInfo kRingDimension = {
     "ring",
     "a link to either neighbour; messages go the shorter way round",
-    [](std::uint32_t ports, const ConfigView&) -> std::unique_ptr<const Dimension> {
-        return std::make_unique<Ring>(ports);
+    [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
+        const std::array<std::string, 2> directions = {"both", "clockwise"};
+        const bool both = keys.view.choice_or("direction", "both", directions) == "both";
+        return std::make_unique<Ring>(keys.ports, keys.link, both);
     }};
 
 }  // namespace astra

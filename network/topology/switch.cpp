@@ -6,13 +6,22 @@ namespace astra {
 namespace {
 
 // Link i goes from port i up to the switch (node n), link n + i down to port i.
-class Switch final : public Dimension {
+class Switch final : public PlainDimension {
   public:
-    explicit Switch(std::uint32_t ports) : ports_(ports) {}
+    Switch(std::uint32_t ports, LinkProperties link, Duration delay)
+        : PlainDimension(ports, link), ports_(ports), delay_(delay) {}
 
     std::uint32_t switches() const override { return ports_ == 1 ? 0 : 1; }
     std::uint64_t links() const override { return ports_ == 1 ? 0 : std::uint64_t{2} * ports_; }
     std::uint32_t lane_size() const override { return 1; }
+    bool uniform() const override { return delay_.ps == 0; }
+    LinkProperties properties(std::uint32_t link) const override {
+        LinkProperties all = PlainDimension::properties(link);
+        if (link >= ports_) {
+            all.latency = all.latency + delay_;
+        }
+        return all;
+    }
 
     LinkEnds ends(std::uint32_t link) const override {
         return link < ports_ ? LinkEnds{link, ports_} : LinkEnds{ports_, link - ports_};
@@ -23,6 +32,7 @@ class Switch final : public Dimension {
 
   private:
     std::uint32_t ports_;
+    Duration delay_;  // of the switch
 };
 
 }  // namespace
@@ -31,8 +41,9 @@ extern const DimensionInfo kSwitchDimension;
 const DimensionInfo kSwitchDimension = {
     "switch",
     "one switch between all; two links a message, up and down",
-    [](std::uint32_t ports, const ConfigView&) -> std::unique_ptr<const Dimension> {
-        return std::make_unique<Switch>(ports);
+    [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
+        return std::make_unique<Switch>(
+            keys.ports, keys.link, keys.view.duration_or("switch_latency", {}));
     }};
 
 }  // namespace astra

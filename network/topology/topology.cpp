@@ -1,6 +1,5 @@
 #include "network/topology/topology.h"
 
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,161 +9,111 @@
 
 namespace astra {
 
-namespace {
-
-constexpr std::uint64_t kMostRanks = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 24;
-
-const DimensionInfo& kind_named(const ConfigView& view) {
-    std::vector<std::string> names;
-    for (const DimensionInfo* kind : dimension_kinds()) {
-        names.emplace_back(kind->name);
-    }
-    const std::string name = view.as_choice(names);
-    for (const DimensionInfo* kind : dimension_kinds()) {
-        if (kind->name == name) {
-            return *kind;
-        }
-    }
-    view.fail("no such topology");
-}
-
-}  // namespace
-
-Topology Topology::from_config(const ConfigView& network) {
-    const ConfigView list = network.at("dimensions");
-    std::vector<DimensionSpec> dimensions;
-    std::uint64_t ranks = 1;
-    std::uint64_t links = 0;
-    for (const ConfigView& item : list.items()) {
-        const DimensionInfo& kind = kind_named(item.at("topology"));
-        DimensionSpec spec;
-        spec.kind = kind.name;
-        spec.ports = static_cast<std::uint32_t>(item.at("ranks").as_integer(1, kMostRanks));
-        spec.bandwidth = item.at("bandwidth").as_bandwidth();
-        spec.bandwidth_text = item.at("bandwidth").as_string();
-        if (spec.bandwidth.bits_per_s == 0) {
-            item.at("bandwidth").fail("a link needs a bandwidth above 0");
-        }
-        spec.latency = item.duration_or("latency", {});
-        spec.wiring = kind.build(spec.ports, item);
-        ranks *= spec.ports;
-        if (ranks > kMostRanks) {
-            item.at("ranks").fail(fmt::format("the product of all ranks passes {}", kMostRanks));
-        }
-        dimensions.push_back(std::move(spec));
-    }
-    if (dimensions.empty()) {
-        list.fail("a network needs at least one dimension");
-    }
-    for (const DimensionSpec& spec : dimensions) {
-        links += spec.wiring->links() * (ranks / spec.ports);
-    }
-    if (links > kMostLinks) {
-        list.fail(fmt::format("{} links; at most {} can be held", links, kMostLinks));
-    }
-    return Topology(std::move(dimensions));
-}
-
-Topology::Topology(std::vector<DimensionSpec> dimensions) {
-    for (DimensionSpec& spec : dimensions) {
+Topology::Topology(std::vector<Wiring> wirings) {
+    for (Wiring& wiring : wirings) {
         Part part;
+        part.ports = wiring.dimension->ports();
         part.stride = ranks_;
-        ranks_ *= spec.ports;
-        part.spec = std::move(spec);
+        std::uint32_t stride = ranks_;
+        for (const std::uint32_t size : wiring.dimension->shape()) {
+            shape_.push_back({size, stride});
+            stride *= size;
+        }
+        ranks_ *= part.ports;
+        part.wiring = std::move(wiring);
         parts_.push_back(std::move(part));
     }
-    nodes_ = ranks_;
-    for (Part& part : parts_) {
-        part.rows = ranks_ / part.spec.ports;
-        part.row_links = static_cast<std::uint32_t>(part.spec.wiring->links());
-        part.row_switches = part.spec.wiring->switches();
-        part.lane_size = part.spec.wiring->lane_size();
-        part.first_link = static_cast<std::uint32_t>(links_);
-        part.first_switch = nodes_;
-        links_ += std::uint64_t{part.row_links} * part.rows;
-        nodes_ += part.row_switches * part.rows;
-    }
-    coordinates_.reserve(std::size_t{ranks_} * parts_.size());
+    number_parts();
+    positions_.reserve(std::size_t{ranks_} * parts_.size());
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
         for (const Part& part : parts_) {
-            coordinates_.push_back(rank / part.stride % part.spec.ports);
+            positions_.push_back(rank / part.stride % part.ports);
         }
     }
 }
 
-std::uint32_t Topology::dimension_of_switch(std::uint32_t node) const {
-    std::uint32_t k = dimensions() - 1;
-    while (k > 0 && parts_[k].first_switch > node) {
-        --k;
+void Topology::number_parts() {
+    nodes_ = ranks_;
+    for (Part& part : parts_) {
+        const Dimension& dimension = *part.wiring.dimension;
+        part.rows = ranks_ / part.ports;
+        part.row_links = static_cast<std::uint32_t>(dimension.links());
+        part.row_switches = dimension.switches();
+        part.lane_size = dimension.plain() == nullptr ? 1 : dimension.plain()->lane_size();
+        part.first_link = links_;
+        part.first_switch = nodes_;
+        links_ += part.row_links * part.rows;
+        nodes_ += part.row_switches * part.rows;
+        find_classes(part);
     }
-    return k;
 }
 
-std::uint32_t Topology::row_of(std::uint32_t rank, std::uint32_t dimension) const {
-    const Part& part = parts_[dimension];
-    return rank / (part.stride * part.spec.ports) * part.stride + rank % part.stride;
-}
-
-std::uint32_t Topology::node_in_row(std::uint32_t dimension,
-                                    std::uint32_t row,
-                                    std::uint32_t local_node) const {
-    const Part& part = parts_[dimension];
-    if (local_node >= part.spec.ports) {
-        return part.first_switch + row * part.row_switches + (local_node - part.spec.ports);
+void Topology::find_classes(Part& part) {
+    const Dimension& dimension = *part.wiring.dimension;
+    const std::uint32_t distinct = dimension.uniform() ? 1 : part.row_links;
+    for (std::uint32_t link = 0; link < distinct; ++link) {
+        part.classes.push_back(class_of(dimension.properties(link)));
     }
-    return row / part.stride * (part.stride * part.spec.ports) + local_node * part.stride +
-           row % part.stride;
 }
 
-Hop Topology::hop_in(std::uint32_t dimension,
-                     std::uint32_t row,
-                     std::uint32_t node,
-                     std::uint32_t destination) const {
-    const Part& part = parts_[dimension];
-    const LinkRun run = part.spec.wiring->next_run(node, coordinate(destination, dimension));
-    const std::uint32_t row_begin = part.first_link + row * part.row_links;
-    Hop hop;
-    hop.first = row_begin + run.first;
-    hop.count = run.count;
-    hop.dimension = dimension;
-    const std::uint32_t place = run.first % part.lane_size;
-    hop.lane = hop.first - place;
-    const std::uint32_t last = link_of(hop, run.count - 1) - row_begin;
-    hop.end = node_in_row(dimension, row, part.spec.wiring->ends(last).to);
-    return hop;
-}
-
-Hop Topology::next_hop(std::uint32_t node, std::uint32_t destination) const {
-    if (node < ranks_) {
-        for (std::uint32_t k = 0; k < parts_.size(); ++k) {
-            const std::uint32_t here = coordinate(node, k);
-            if (here != coordinate(destination, k)) {
-                return hop_in(k, row_of(node, k), here, destination);
-            }
-        }
+std::uint32_t Topology::class_of(const LinkProperties& properties) {
+    const auto [place, is_new] =
+        class_numbers_.try_emplace(properties, static_cast<std::uint32_t>(classes_.size()));
+    if (is_new) {
+        classes_.push_back(properties);
     }
-    const std::uint32_t k = dimension_of_switch(node);
-    const Part& part = parts_[k];
-    ASTRA_CHECK(node >= part.first_switch && part.row_switches > 0, "no hop from this node");
-    const std::uint32_t offset = node - part.first_switch;
-    return hop_in(
-        k, offset / part.row_switches, part.spec.ports + offset % part.row_switches, destination);
+    return place->second;
 }
 
-std::uint32_t Topology::dimension_of(std::uint32_t link) const {
-    std::uint32_t k = dimensions() - 1;
+std::uint32_t Topology::wiring_of_link(std::uint32_t link) const {
+    std::uint32_t k = wirings() - 1;
     while (k > 0 && parts_[k].first_link > link) {
         --k;
     }
     return k;
 }
 
+std::uint32_t Topology::link_class(std::uint32_t link) const {
+    const Part& part = parts_[wiring_of_link(link)];
+    const auto classes = static_cast<std::uint32_t>(part.classes.size());
+    return part.classes[classes == 1 ? 0 : (link - part.first_link) % classes];
+}
+
+Topology::Place Topology::place_of_switch(std::uint32_t node) const {
+    Place place;
+    place.wiring = wirings() - 1;
+    while (place.wiring > 0 && parts_[place.wiring].first_switch > node) {
+        --place.wiring;
+    }
+    const Part& part = parts_[place.wiring];
+    ASTRA_CHECK(node >= part.first_switch && part.row_switches > 0, "the node is a switch");
+    place.row = (node - part.first_switch) / part.row_switches;
+    place.local = part.ports + (node - part.first_switch) % part.row_switches;
+    return place;
+}
+
+std::uint32_t Topology::row_of(std::uint32_t rank, std::uint32_t k) const {
+    const Part& part = parts_[k];
+    return rank / (part.stride * part.ports) * part.stride + rank % part.stride;
+}
+
+std::uint32_t Topology::node_in_row(std::uint32_t k, std::uint32_t row, std::uint32_t local) const {
+    const Part& part = parts_[k];
+    if (local >= part.ports) {
+        return part.first_switch + row * part.row_switches + (local - part.ports);
+    }
+    return row / part.stride * (part.stride * part.ports) + local * part.stride + row % part.stride;
+}
+
+bool Topology::forwards(std::uint32_t node) const {
+    return node >= ranks_ || wirings() > 1 || wiring(0).ports_forward();
+}
+
 LinkEnds Topology::link_ends(std::uint32_t link) const {
-    const std::uint32_t k = dimension_of(link);
+    const std::uint32_t k = wiring_of_link(link);
     const Part& part = parts_[k];
     const std::uint32_t row = (link - part.first_link) / part.row_links;
-    const LinkEnds local = part.spec.wiring->ends((link - part.first_link) % part.row_links);
+    const LinkEnds local = part.wiring.dimension->ends((link - part.first_link) % part.row_links);
     return {node_in_row(k, row, local.from), node_in_row(k, row, local.to)};
 }
 
@@ -172,20 +121,27 @@ std::string Topology::node_name(std::uint32_t node) const {
     if (node < ranks_) {
         return std::to_string(node);
     }
-    const std::uint32_t k = dimension_of_switch(node);
-    return fmt::format("switch{}.{}", k, node - parts_[k].first_switch);
+    const Place place = place_of_switch(node);
+    const Part& part = parts_[place.wiring];
+    const std::string name = part.wiring.dimension->switch_name(place.local - part.ports);
+    if (part.wiring.dimension->plain() != nullptr) {
+        return fmt::format("{}{}.{}", name, place.wiring, place.row);
+    }
+    return wirings() == 1 ? name : fmt::format("{}.{}.{}", name, place.wiring, place.row);
 }
 
 std::string Topology::describe() const {
     std::string text;
-    for (const Part& part : parts_) {
-        text += fmt::format("{}{} of {} ({}, {} a link)",
-                            text.empty() ? "" : " x ",
-                            part.spec.kind,
-                            part.spec.ports,
-                            part.spec.bandwidth_text.empty() ? to_text(part.spec.bandwidth)
-                                                             : part.spec.bandwidth_text,
-                            to_text(part.spec.latency));
+    for (std::uint32_t k = 0; k < parts_.size(); ++k) {
+        const Part& part = parts_[k];
+        text += fmt::format("{}{} of {}", text.empty() ? "" : " x ", part.wiring.kind, part.ports);
+        if (part.row_links > 0 || uniform(k)) {
+            const LinkProperties link = classes_[part.classes.front()];
+            text += fmt::format(" ({}, {} a link)",
+                                part.wiring.bandwidth_text.empty() ? to_text(link.bandwidth)
+                                                                   : part.wiring.bandwidth_text,
+                                to_text(link.latency));
+        }
     }
     return text;
 }

@@ -1,14 +1,17 @@
-// The fabric: a product of dimensions over all ranks, routed in dimension order.
+// The fabric: a product of wirings over all ranks. Immutable; routing.h finds the ways through it.
 //
-// Rank r has in dimension k the coordinate (r / (n_0 · … · n_{k-1})) mod n_k: dimension 0 varies
-// fastest. The ranks that differ in dimension k alone form a row, wired as the dimension says. A
-// message first travels in the lowest dimension in which source and destination differ.
+// Rank r has in wiring k the position (r / (n_0 · … · n_{k-1})) mod n_k: wiring 0 varies fastest.
+// The ranks that differ in wiring k alone form a row, wired as its Dimension says. A collective
+// sees dimensions: each wiring is one, unless it gives itself another shape (rail_optimised is
+// two).
 //
 // Nodes: ranks 0 … ranks()-1, then the switches. Links: 0 … links()-1, directed.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,64 +22,74 @@
 
 namespace astra {
 
-// A run of links of the whole topology, all of one dimension.
-struct Hop {
-    std::uint32_t first = 0;  // link
-    std::uint32_t count = 0;
-    std::uint32_t dimension = 0;
-    std::uint32_t lane = 0;  // the lane's first link
-    std::uint32_t end = 0;   // node
-};
-
 class Topology {
   public:
-    // Reads network.dimensions. Throws ConfigError.
+    // Reads network.dimensions and network.links. Throws ConfigError.
     static Topology from_config(const ConfigView& network);
 
-    struct DimensionSpec {
+    struct Wiring {
         std::string kind;
-        std::uint32_t ports = 1;
-        Bandwidth bandwidth;
-        Duration latency;  // of one link
-        std::unique_ptr<const Dimension> wiring;
-        std::string bandwidth_text;  // as configured, for people; "" = made from `bandwidth`
+        std::unique_ptr<const Dimension> dimension;
+        std::string bandwidth_text;  // as configured, for people; "" = made from its links
     };
-    explicit Topology(std::vector<DimensionSpec> dimensions);
+    explicit Topology(std::vector<Wiring> wirings);
 
     std::uint32_t ranks() const { return ranks_; }
-    std::uint64_t links() const { return links_; }
-    std::uint32_t dimensions() const { return static_cast<std::uint32_t>(parts_.size()); }
-    std::uint32_t ports(std::uint32_t dimension) const { return parts_[dimension].spec.ports; }
-    // Ranks between neighbours of a dimension: the product of the sizes of the lower ones.
-    std::uint32_t stride(std::uint32_t dimension) const { return parts_[dimension].stride; }
-    const std::string& kind(std::uint32_t dimension) const { return parts_[dimension].spec.kind; }
-    Bandwidth bandwidth(std::uint32_t dimension) const { return parts_[dimension].spec.bandwidth; }
-    Duration latency(std::uint32_t dimension) const { return parts_[dimension].spec.latency; }
+    std::uint32_t nodes() const { return nodes_; }
+    std::uint32_t links() const { return links_; }
+
+    // --- what collectives see ---
+    std::uint32_t dimensions() const { return static_cast<std::uint32_t>(shape_.size()); }
+    std::uint32_t ports(std::uint32_t dimension) const { return shape_[dimension].ports; }
     std::uint32_t coordinate(std::uint32_t rank, std::uint32_t dimension) const {
-        return coordinates_[std::size_t{rank} * parts_.size() + dimension];
+        return rank / shape_[dimension].stride % shape_[dimension].ports;
     }
 
-    // The next links on the way from a node to a rank, which is not that node.
-    Hop next_hop(std::uint32_t node, std::uint32_t destination) const;
-    // The link of a hop, 0 <= step < count.
-    std::uint32_t link_of(const Hop& hop, std::uint32_t step) const {
-        const std::uint32_t place = hop.first - hop.lane + step;
-        const std::uint32_t lane_size = parts_[hop.dimension].lane_size;
-        return hop.lane + (place >= lane_size ? place - lane_size : place);
-    }
-
+    // --- links ---
     LinkEnds link_ends(std::uint32_t link) const;
-    std::uint32_t dimension_of(std::uint32_t link) const;
-    std::uint32_t lane_size(std::uint32_t dimension) const { return parts_[dimension].lane_size; }
-    std::uint32_t first_link(std::uint32_t dimension) const { return parts_[dimension].first_link; }
-    // "5" for rank 5, "switch1.0" for the switch of row 0 of dimension 1.
+    // Links of equal bandwidth and latency are of one class.
+    std::uint32_t link_class(std::uint32_t link) const;
+    std::span<const LinkProperties> classes() const { return classes_; }
+    LinkProperties link(std::uint32_t link) const { return classes_[link_class(link)]; }
+    // Links that are down from the start; ascending.
+    std::span<const std::uint32_t> down_links() const { return down_; }
+
+    // --- wirings ---
+    std::uint32_t wirings() const { return static_cast<std::uint32_t>(parts_.size()); }
+    const Dimension& wiring(std::uint32_t k) const { return *parts_[k].wiring.dimension; }
+    std::uint32_t first_link(std::uint32_t k) const { return parts_[k].first_link; }
+    std::uint32_t first_link(std::uint32_t k, std::uint32_t row) const {
+        return parts_[k].first_link + row * parts_[k].row_links;
+    }
+    std::uint32_t wiring_of_link(std::uint32_t link) const;
+    // Whether all links of a wiring are of one class.
+    bool uniform(std::uint32_t k) const { return parts_[k].classes.size() == 1; }
+    // Links of a wiring that follow each other in a lane; 1 where there are no runs.
+    std::uint32_t lane_size(std::uint32_t k) const { return parts_[k].lane_size; }
+    std::uint32_t position(std::uint32_t rank, std::uint32_t k) const {
+        return positions_[std::size_t{rank} * parts_.size() + k];
+    }
+    std::uint32_t row_of(std::uint32_t rank, std::uint32_t k) const;
+    struct Place {
+        std::uint32_t wiring = 0;
+        std::uint32_t row = 0;
+        std::uint32_t local = 0;  // node of the Dimension
+    };
+    Place place_of_switch(std::uint32_t node) const;
+    std::uint32_t node_in_row(std::uint32_t k, std::uint32_t row, std::uint32_t local) const;
+    // Whether a node passes on what is for others.
+    bool forwards(std::uint32_t node) const;
+
+    // "5" for rank 5; a switch by its own name, followed by its wiring and row where there are
+    // several: "leaf3", "switch1.0".
     std::string node_name(std::uint32_t node) const;
     // "ring of 8 (50GiB/s, 500 ns a link) x switch of 4 (…)".
     std::string describe() const;
 
   private:
     struct Part {
-        DimensionSpec spec;
+        Wiring wiring;
+        std::uint32_t ports = 1;
         std::uint32_t stride = 1;
         std::uint32_t rows = 1;
         std::uint32_t first_link = 0;
@@ -84,22 +97,37 @@ class Topology {
         std::uint32_t first_switch = 0;  // node
         std::uint32_t row_switches = 0;
         std::uint32_t lane_size = 1;
+        // Of all links alike (1), of each link of a row, or of each link of the wiring.
+        std::vector<std::uint32_t> classes;
     };
-    Hop hop_in(std::uint32_t dimension,
-               std::uint32_t row,
-               std::uint32_t node,
-               std::uint32_t destination) const;
-    std::uint32_t dimension_of_switch(std::uint32_t node) const;
-    std::uint32_t row_of(std::uint32_t rank, std::uint32_t dimension) const;
-    std::uint32_t node_in_row(std::uint32_t dimension,
-                              std::uint32_t row,
-                              std::uint32_t local_node) const;
+    struct LogicalDimension {
+        std::uint32_t ports = 1;
+        std::uint32_t stride = 1;
+    };
+    struct Override {
+        std::optional<Bandwidth> bandwidth;
+        std::optional<Duration> latency;
+        bool down = false;
+    };
+    void number_parts();
+    void find_classes(Part& part);
+    std::uint32_t class_of(const LinkProperties& properties);
+    std::uint32_t node_named(const ConfigView& name) const;
+    // Links from a node to another. Every link of at most one row is looked at.
+    std::vector<std::uint32_t> links_between(std::uint32_t from, std::uint32_t to) const;
+    std::optional<Place> row_with(std::uint32_t from, std::uint32_t to) const;
+    void read_overrides(const ConfigView& list);
+    void apply(std::uint32_t link, const Override& change);
 
     std::vector<Part> parts_;
+    std::vector<LogicalDimension> shape_;
     std::uint32_t ranks_ = 1;
-    std::uint64_t links_ = 0;
+    std::uint32_t links_ = 0;
     std::uint32_t nodes_ = 1;
-    std::vector<std::uint32_t> coordinates_;
+    std::vector<std::uint32_t> positions_;
+    std::vector<LinkProperties> classes_;
+    std::map<LinkProperties, std::uint32_t> class_numbers_;
+    std::vector<std::uint32_t> down_;
 };
 
 }  // namespace astra

@@ -32,42 +32,42 @@ std::vector<std::vector<Shape>> fabrics() {
         {{"ring", 3, odd, 7}, {"fully_connected", 3, {1'000'000'007}, 11}, {"ring", 6, odd, 13}}};
 }
 
-std::vector<std::uint32_t> route(const Topology& topology, const Message& message) {
+std::vector<std::uint32_t> route(Routing& routing, const Message& message) {
     std::vector<std::uint32_t> links;
     std::uint32_t node = index(message.source);
     while (node != index(message.destination)) {
-        const Hop hop = topology.next_hop(node, index(message.destination));
+        const Hop hop = routing.next_hop(node, index(message.source), index(message.destination));
         for (std::uint32_t step = 0; step < hop.count; ++step) {
-            links.push_back(topology.link_of(hop, step));
+            links.push_back(routing.link_of(hop, step));
         }
         node = hop.end;
     }
     return links;
 }
 
-std::uint64_t latency_of(const Topology& topology, const Message& message) {
+std::uint64_t latency_of(Routing& routing, const Message& message) {
     std::uint64_t sum = 0;
-    for (const std::uint32_t link : route(topology, message)) {
-        sum += topology.latency(topology.dimension_of(link)).ps;
+    for (const std::uint32_t link : route(routing, message)) {
+        sum += routing.topology().link(link).latency.ps;
     }
     return sum;
 }
 
 // The time that a backend promises on a path that nobody else uses.
-std::uint64_t law(std::string_view backend, const Topology& topology, const Message& message) {
+std::uint64_t law(std::string_view backend, Routing& routing, const Message& message) {
     std::uint64_t wires = 0;
     std::uint64_t slowest = 0;
-    for (const std::uint32_t link : route(topology, message)) {
+    for (const std::uint32_t link : route(routing, message)) {
         const std::uint64_t wire =
-            transfer_time(message.size, topology.bandwidth(topology.dimension_of(link))).ps;
+            transfer_time(message.size, routing.topology().link(link).bandwidth).ps;
         wires += wire;
         slowest = std::max(slowest, wire);
     }
     if (backend == "congestion_aware") {
-        return latency_of(topology, message) + wires;
+        return latency_of(routing, message) + wires;
     }
     if (backend == "congestion_unaware") {
-        return latency_of(topology, message) + slowest;
+        return latency_of(routing, message) + slowest;
     }
     throw std::invalid_argument("write down the law of " + std::string(backend));
 }
@@ -103,7 +103,7 @@ TEST_P(BackendTest, AnEmptyPathGivesTheLaw) {
                     const std::size_t id = network.send(injection);
                     network.queue().run();
                     ASSERT_EQ(network.arrivals()[id] - now_ps,
-                              law(GetParam()->name, network.topology(), injection.message))
+                              law(GetParam()->name, network.routing(), injection.message))
                         << network.topology().describe() << ": " << size << " bytes from " << source
                         << " to " << destination;
                 }
@@ -116,7 +116,7 @@ TEST_P(BackendTest, AMessageWithoutBytesTakesTheLatency) {
     for (const std::vector<Shape>& shapes : fabrics()) {
         TestNetwork network(*GetParam(), shapes);
         const Injection injection = inject(0, network.topology().ranks() - 1, {0});
-        EXPECT_EQ(network.run({injection})[0], latency_of(network.topology(), injection.message));
+        EXPECT_EQ(network.run({injection})[0], latency_of(network.routing(), injection.message));
         EXPECT_TRUE(network.backend().link_records().empty());
     }
 }
@@ -130,11 +130,11 @@ TEST_P(BackendTest, EveryMessageArrivesAndNoneTooEarly) {
         for (std::size_t i = 0; i < injections.size(); ++i) {
             ASSERT_NE(arrivals[i], TestNetwork::kNever) << i;
             ASSERT_GE(arrivals[i],
-                      injections[i].at_ps + latency_of(network.topology(), injections[i].message))
+                      injections[i].at_ps + latency_of(network.routing(), injections[i].message))
                 << i;
             ASSERT_GE(arrivals[i],
                       injections[i].at_ps +
-                          law(GetParam()->name, network.topology(), injections[i].message))
+                          law(GetParam()->name, network.routing(), injections[i].message))
                 << i;
         }
     }
@@ -150,10 +150,10 @@ TEST_P(BackendTest, BytesAreConservedOnEveryLink) {
         using Load = std::pair<std::uint64_t, std::uint64_t>;  // bytes, busy
         std::map<std::pair<std::string, std::string>, Load> expected;
         for (const Injection& injection : injections) {
-            for (const std::uint32_t link : route(topology, injection.message)) {
+            for (const std::uint32_t link : route(network.routing(), injection.message)) {
                 const LinkEnds ends = topology.link_ends(link);
                 Load& load = expected[{topology.node_name(ends.from), topology.node_name(ends.to)}];
-                const Bandwidth rate = topology.bandwidth(topology.dimension_of(link));
+                const Bandwidth rate = topology.link(link).bandwidth;
                 load.first += injection.message.size.count;
                 load.second += transfer_time(injection.message.size, rate).ps;
             }
@@ -189,7 +189,7 @@ TEST_P(BackendTest, AFutureInjectionStartsWhenItSays) {
     const std::vector<Shape> ring = {{"ring", 4, gib_a_second(50), 500'000}};
     const Message message{RankId{3}, RankId{0}, kMiB};
     TestNetwork network(*GetParam(), ring);
-    const std::uint64_t alone = law(GetParam()->name, network.topology(), message);
+    const std::uint64_t alone = law(GetParam()->name, network.routing(), message);
     const std::vector<std::uint64_t> arrivals =
         network.run({{message, 700'000'000}, {message, 0}, {message, 1'400'000'001}});
     EXPECT_EQ(arrivals[0], 700'000'000 + alone);

@@ -29,26 +29,28 @@ struct Shape {
     std::uint64_t latency_ps;
 };
 
-inline Topology build(const std::vector<Shape>& shapes) {
+// A dimension of any kind with a study's defaults for the keys of its own.
+inline Topology::Wiring wiring_of(const DimensionInfo& kind,
+                                  std::uint32_t ports,
+                                  LinkProperties link) {
     const ConfigTree no_keys = ConfigTree::empty_map("test");
-    std::vector<Topology::DimensionSpec> dimensions;
+    return {std::string(kind.name), kind.build({ports, link, no_keys.root()}), ""};
+}
+
+inline Topology build(const std::vector<Shape>& shapes) {
+    std::vector<Topology::Wiring> wirings;
     for (const Shape& shape : shapes) {
         for (const DimensionInfo* kind : dimension_kinds()) {
             if (kind->name == shape.kind) {
-                Topology::DimensionSpec spec;
-                spec.kind = shape.kind;
-                spec.ports = shape.ports;
-                spec.bandwidth = shape.bandwidth;
-                spec.latency = {shape.latency_ps};
-                spec.wiring = kind->build(shape.ports, no_keys.root());
-                dimensions.push_back(std::move(spec));
+                wirings.push_back(
+                    wiring_of(*kind, shape.ports, {shape.bandwidth, {shape.latency_ps}}));
             }
         }
     }
-    if (dimensions.size() != shapes.size()) {
+    if (wirings.size() != shapes.size()) {
         throw std::invalid_argument("no such topology");
     }
-    return Topology(std::move(dimensions));
+    return Topology(std::move(wirings));
 }
 
 struct Injection {
@@ -69,7 +71,16 @@ class TestNetwork {
     static constexpr std::uint64_t kNever = kMaxPs;
 
     TestNetwork(const BackendInfo& info, const std::vector<Shape>& shapes)
-        : topology_(build(shapes)), backend_(info.build(queue_, topology_)) {}
+        : TestNetwork(info, build(shapes), info.usual_routing(ConfigTree::empty_map("").root())) {}
+    TestNetwork(const BackendInfo& info,
+                Topology topology,
+                RoutePolicy policy,
+                const std::string& settings = "{}",
+                std::uint64_t seed = 1)
+        : settings_(ConfigTree::parse_text(settings, "network")),
+          topology_(std::move(topology)),
+          routing_(topology_, policy, seed),
+          backend_(info.build(queue_, routing_, settings_.root())) {}
 
     // The number of the message.
     std::size_t send(const Injection& injection) {
@@ -89,6 +100,7 @@ class TestNetwork {
 
     EventQueue& queue() { return queue_; }
     const Topology& topology() const { return topology_; }
+    Routing& routing() { return routing_; }
     const NetworkBackend& backend() const { return *backend_; }
     const std::vector<std::uint64_t>& arrivals() const { return arrivals_; }
     const std::vector<std::size_t>& order() const { return order_; }
@@ -101,7 +113,9 @@ class TestNetwork {
     }
 
     EventQueue queue_;
+    ConfigTree settings_;
     Topology topology_;
+    Routing routing_;
     std::unique_ptr<NetworkBackend> backend_;
     std::vector<std::uint64_t> arrivals_;
     std::vector<std::size_t> order_;

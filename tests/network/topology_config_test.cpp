@@ -7,7 +7,7 @@
 
 #include "astra/config/config_view.h"
 #include "astra/core/error.h"
-#include "network/topology/topology.h"
+#include "network/topology/routing.h"
 
 namespace astra {
 namespace {
@@ -43,15 +43,15 @@ TEST(TopologyConfigTest, ReadsDimensions) {
         "  - {topology: fully_connected, ranks: 2, bandwidth: 1GiB/s}\n");
     ASSERT_EQ(topology.dimensions(), 3U);
     EXPECT_EQ(topology.ranks(), 24U);
-    EXPECT_EQ(topology.kind(0), "ring");
-    EXPECT_EQ(topology.bandwidth(0).bits_per_s, 800'000'000'000U);
-    EXPECT_EQ(topology.latency(0).ps, 100'000U);
-    EXPECT_EQ(topology.kind(1), "switch");
-    EXPECT_EQ(topology.bandwidth(1).bits_per_s, 200'000'000'000U);
-    EXPECT_EQ(topology.latency(1).ps, 1'000'000U);
-    EXPECT_EQ(topology.kind(2), "fully_connected");
-    EXPECT_EQ(topology.bandwidth(2).bits_per_s, std::uint64_t{8} << 30);
-    EXPECT_EQ(topology.latency(2).ps, 0U);
+    EXPECT_EQ(topology.describe().find("ring") != std::string::npos, true);
+    EXPECT_EQ(topology.link(topology.first_link(0)).bandwidth.bits_per_s, 800'000'000'000U);
+    EXPECT_EQ(topology.link(topology.first_link(0)).latency.ps, 100'000U);
+    EXPECT_EQ(topology.describe().find("switch") != std::string::npos, true);
+    EXPECT_EQ(topology.link(topology.first_link(1)).bandwidth.bits_per_s, 200'000'000'000U);
+    EXPECT_EQ(topology.link(topology.first_link(1)).latency.ps, 1'000'000U);
+    EXPECT_EQ(topology.describe().find("fully_connected") != std::string::npos, true);
+    EXPECT_EQ(topology.link(topology.first_link(2)).bandwidth.bits_per_s, std::uint64_t{8} << 30);
+    EXPECT_EQ(topology.link(topology.first_link(2)).latency.ps, 0U);
     EXPECT_FALSE(topology.describe().empty());
 }
 
@@ -98,9 +98,10 @@ TEST(TopologyConfigTest, TheLargestFabricIsBuilt) {
         read("dimensions: [{topology: switch, ranks: 1048576, bandwidth: 1GB/s}]");
     EXPECT_EQ(topology.ranks(), 1U << 20);
     EXPECT_EQ(topology.links(), 1U << 21);
+    Routing routing(topology, RoutePolicy::DimensionOrder, 1);
     const std::uint32_t last = topology.ranks() - 1;
-    EXPECT_EQ(topology.next_hop(last, 0).end, topology.ranks());
-    EXPECT_EQ(topology.next_hop(topology.ranks(), last).end, last);
+    EXPECT_EQ(routing.next_hop(last, last, 0).end, topology.ranks());
+    EXPECT_EQ(routing.next_hop(topology.ranks(), topology.ranks(), last).end, last);
 }
 
 }  // namespace

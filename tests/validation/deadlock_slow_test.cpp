@@ -61,7 +61,8 @@ class Driver {
         : scenario_(scenario),
           topology_(build(
               {shape(scenario.sizes[0]), shape(scenario.sizes[1]), shape(scenario.sizes[2])})),
-          network_(find_backend("congestion_unaware")->build(queue_, topology_)),
+          routing_(topology_, RoutePolicy::DimensionOrder, 1),
+          network_(find_backend("congestion_unaware")->build(queue_, routing_, no_keys_.root())),
           engine_(queue_, *network_, topology_, scenario_.config, warnings_, pass_younger) {
         std::vector<std::uint32_t> all(topology_.ranks());
         std::iota(all.begin(), all.end(), 0U);
@@ -111,7 +112,9 @@ class Driver {
     const Scenario& scenario_;
     EventQueue queue_;
     Warnings warnings_;
+    ConfigTree no_keys_ = ConfigTree::empty_map("test");
     Topology topology_;
+    Routing routing_;
     std::unique_ptr<NetworkBackend> network_;
     CollectiveEngine engine_;
     GroupId group_{};
