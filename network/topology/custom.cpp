@@ -40,18 +40,19 @@ class GraphFile {
   private:
     // A list of names, or a number: <prefix>0, <prefix>1, …
     void read_names(const std::string& key, const std::string& prefix) {
-        const auto found = key == "hosts" ? root_.at(key) : root_.section(key);
-        if (found.is_scalar()) {
-            const std::uint64_t count = found.as_integer(0, kMostRanks);
+        const auto found = root_.find(key);
+        if (!found) {
+            return;
+        }
+        if (found->is_scalar()) {
+            const std::uint64_t count = found->as_integer(0, kMostRanks);
             for (std::uint64_t i = 0; i < count; ++i) {
-                add_name(prefix + std::to_string(i), found);
+                add_name(prefix + std::to_string(i), *found);
             }
-        } else if (found.is_list()) {
-            for (const ConfigView& item : found.items()) {
-                add_name(item.as_string(), item);
-            }
-        } else if (!found.entries().empty() || key == "hosts") {
-            found.fail("expected a number, or a list of names");
+            return;
+        }
+        for (const ConfigView& item : found->items()) {
+            add_name(item.as_string(), item);
         }
     }
     void add_name(const std::string& name, const ConfigView& where) {

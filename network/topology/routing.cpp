@@ -237,7 +237,7 @@ Routing read_routing(const ConfigView& network,
                                cut[0].second,
                                cut.size() == 1
                                    ? ""
-                                   : fmt::format(", nor between {}{} more pairs",
+                                   : fmt::format(", nor for {}{} other pairs",
                                                  cut.size() == most_pairs ? "over " : "",
                                                  cut.size() - 1)));
     }

@@ -194,17 +194,18 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> ShortestPaths::cut_pairs(
     }
     std::vector<bool> whole(graph_.forwards.size());  // targets that every port reaches
     for (std::uint32_t port = 0; port < graph_.ports && pairs.size() < most; ++port) {
-        if (whole[exit_[port]]) {
+        const std::uint32_t target = exit_[port];
+        if (whole[target]) {
             continue;
         }
-        const std::vector<std::uint32_t> distances = distances_to(port);
-        const std::size_t before = pairs.size();
+        const std::vector<std::uint32_t> distances = distances_to(target);
+        whole[target] = true;
         for (std::uint32_t source = 0; source < graph_.ports && pairs.size() < most; ++source) {
-            if (distances[source] == kFar) {
+            whole[target] = whole[target] && distances[source] != kFar;
+            if (distances[source] == kFar && source != port) {
                 pairs.emplace_back(source, port);
             }
         }
-        whole[exit_[port]] = pairs.size() == before;
     }
     return pairs;
 }

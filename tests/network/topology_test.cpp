@@ -246,7 +246,7 @@ TEST(TopologyPropertyTest, ProductsOfTwoAreRoutedInDimensionOrder) {
 }
 
 TEST(TopologyPropertyTest, ProductsOfThreeAreRoutedInDimensionOrder) {
-    const std::vector<Kind> one = kinds({1, 2, 3, 5});
+    const std::vector<Kind> one = kinds({2, 3});
     const std::vector<Distances> alone = distances_of(one);
     for (std::size_t i = 0; i < one.size(); ++i) {
         for (std::size_t j = 0; j < one.size(); ++j) {
