@@ -2,11 +2,17 @@
 
 #include <array>
 
+#include "astra/core/check.h"
+
 namespace astra {
 
 #define ASTRA_BUILTIN(name) extern const BackendInfo k##name##Backend;
 #include "network/backend/builtins.def"
 #undef ASTRA_BUILTIN
+
+void NetworkBackend::set_link(std::uint32_t, bool) {
+    ASTRA_CHECK(false, "a backend whose links may fail knows how");
+}
 
 std::span<const BackendInfo* const> backends() {
     static constexpr std::array table = {

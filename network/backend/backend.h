@@ -35,6 +35,10 @@ class NetworkBackend {
     // byte has arrived. One virtual call a message.
     virtual void send(const Message& message, SimTime at, Callback delivered) = 0;
 
+    // Takes a link out of the fabric, or back into it, from now on; what is on its way finds
+    // another. Requires `links_may_fail`. Throws SimulationError where no path is left.
+    virtual void set_link(std::uint32_t link, bool up);
+
     // What each link carried, in the order of the links; idle links are left out.
     virtual std::vector<LinkRecord> link_records() const = 0;
 };
@@ -45,6 +49,7 @@ struct BackendInfo {
     bool shares_links;  // false: concurrent messages never meet, so that links may carry more than
                         // they can
     bool can_split;     // knows the routing policies that send a message on several paths
+    bool links_may_fail;
     // What `routing: auto` means on a fabric of several paths.
     RoutePolicy (*usual_routing)(const ConfigView& network);
     // Reads its own section of the network. Throws ConfigError.

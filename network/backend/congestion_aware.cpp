@@ -173,6 +173,7 @@ const BackendInfo kCongestionAwareBackend = {
     "whole messages, stored and forwarded, one at a time a link, first come first served",
     true,
     false,
+    false,
     [](const ConfigView&) { return RoutePolicy::Ecmp; },
     [](EventQueue& queue, Routing& routing, const ConfigView&) -> std::unique_ptr<NetworkBackend> {
         return std::make_unique<CongestionAware>(queue, routing);

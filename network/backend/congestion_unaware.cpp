@@ -98,6 +98,7 @@ const BackendInfo kCongestionUnawareBackend = {
     "latencies of the links plus size over the slowest bandwidth; messages never share a link",
     false,
     false,
+    false,
     [](const ConfigView&) { return RoutePolicy::Ecmp; },
     [](EventQueue& queue, Routing& routing, const ConfigView&) -> std::unique_ptr<NetworkBackend> {
         return std::make_unique<CongestionUnaware>(queue, routing);

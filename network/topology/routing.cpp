@@ -204,6 +204,14 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Routing::cut_pairs(std::siz
     return pairs;
 }
 
+RoutePolicy automatic_policy(const Topology& topology, RoutePolicy usual) {
+    RoutePolicy policy = RoutePolicy::DimensionOrder;
+    for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
+        policy = topology.wiring(k).plain() == nullptr ? usual : policy;
+    }
+    return policy;
+}
+
 Routing read_routing(const ConfigView& network,
                      const Topology& topology,
                      RoutePolicy usual,
@@ -211,12 +219,8 @@ Routing read_routing(const ConfigView& network,
     const std::array<std::string, 5> names = {
         "auto", "dimension_order", "ecmp", "spray", "adaptive"};
     const std::string name = network.choice_or("routing", "auto", names);
-    RoutePolicy policy = RoutePolicy::DimensionOrder;
-    if (name == "auto") {
-        for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
-            policy = topology.wiring(k).plain() == nullptr ? usual : policy;
-        }
-    } else {
+    RoutePolicy policy = automatic_policy(topology, usual);
+    if (name != "auto") {
         const auto place = std::find(names.begin() + 1, names.end(), name) - (names.begin() + 1);
         policy = static_cast<RoutePolicy>(place);
     }

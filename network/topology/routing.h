@@ -103,8 +103,10 @@ class Routing {
     std::vector<std::uint32_t> next_;
 };
 
-// network.routing and network.seed; `auto` is dimension order, but on a topology with a fabric of
-// several paths it is `usual`. Throws ConfigError; also for policies that split a flow where the
+// Dimension order, but on a topology with a fabric of switches `usual`.
+RoutePolicy automatic_policy(const Topology& topology, RoutePolicy usual);
+
+// network.routing (`auto`: automatic_policy) and network.seed. Throws ConfigError; also for policies that split a flow where the
 // backend cannot, and for a topology in which a pair of ranks has no path.
 Routing read_routing(const ConfigView& network,
                      const Topology& topology,

@@ -66,7 +66,8 @@ std::uint64_t law(std::string_view backend, Routing& routing, const Message& mes
     if (backend == "congestion_aware") {
         return latency_of(routing, message) + wires;
     }
-    if (backend == "congestion_unaware") {
+    // Served at the bandwidth of the slowest link once the latency is over.
+    if (backend == "congestion_unaware" || backend == "flow") {
         return latency_of(routing, message) + slowest;
     }
     throw std::invalid_argument("write down the law of " + std::string(backend));
@@ -160,12 +161,20 @@ TEST_P(BackendTest, BytesAreConservedOnEveryLink) {
         }
         network.run(injections);
         std::map<std::pair<std::string, std::string>, Load> actual;
+        // A backend that books all bytes of a link at once rounds once, not once a message.
+        const std::int64_t slack =
+            std::string_view(GetParam()->name) == "flow" ? std::ssize(injections) : 0;
         for (const LinkRecord& record : network.backend().link_records()) {
             EXPECT_TRUE(
                 actual.insert({{record.from, record.to}, {record.bytes.count, record.busy.ps}})
                     .second);
         }
-        EXPECT_EQ(actual, expected) << topology.describe();
+        ASSERT_EQ(actual.size(), expected.size()) << topology.describe();
+        for (const auto& [ends, load] : expected) {
+            EXPECT_EQ(actual[ends].first, load.first) << ends.first << " to " << ends.second;
+            const auto less = static_cast<std::int64_t>(load.second - actual[ends].second);
+            EXPECT_TRUE(less >= 0 && less <= slack) << ends.first << " to " << ends.second;
+        }
     }
 }
 

@@ -71,15 +71,13 @@ class TestNetwork {
     static constexpr std::uint64_t kNever = kMaxPs;
 
     TestNetwork(const BackendInfo& info, const std::vector<Shape>& shapes)
-        : TestNetwork(info, build(shapes), info.usual_routing(ConfigTree::empty_map("").root())) {}
-    TestNetwork(const BackendInfo& info,
-                Topology topology,
-                RoutePolicy policy,
-                const std::string& settings = "{}",
-                std::uint64_t seed = 1)
+        : TestNetwork(info, build(shapes), "{}") {}
+    // `settings` is the study's section `network`.
+    TestNetwork(const BackendInfo& info, Topology topology, const std::string& settings)
         : settings_(ConfigTree::parse_text(settings, "network")),
           topology_(std::move(topology)),
-          routing_(topology_, policy, seed),
+          routing_(read_routing(
+              settings_.root(), topology_, info.usual_routing(settings_.root()), info.can_split)),
           backend_(info.build(queue_, routing_, settings_.root())) {}
 
     // The number of the message.

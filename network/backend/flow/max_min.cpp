@@ -80,7 +80,7 @@ MaxMin::FlowId MaxMin::add_flow(std::span<const Use> uses, Work work, std::uint6
     for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint32_t constraint = index_of(uses[k].constraint);
         ASTRA_CHECK(constraint < constraints_.size(), "no such constraint");
-        ASTRA_CHECK(uses[k].weight >= kLeastWeight && uses[k].weight <= 1, "weight");
+        ASTRA_CHECK(uses[k].weight >= kLeastWeight && uses[k].weight <= kMostWeight, "weight");
         for (std::uint32_t before = 0; before < k; ++before) {
             ASTRA_CHECK(uses[before].constraint != uses[k].constraint, "a constraint twice");
         }

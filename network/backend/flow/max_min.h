@@ -47,11 +47,12 @@ class MaxMin {
 
     static constexpr std::uint64_t kMaxRate = std::uint64_t{1} << 53;
     static constexpr double kLeastWeight = 1.0 / (1 << 20);
+    static constexpr double kMostWeight = 1U << 31;
 
-    // The part of a flow that crosses a constraint.
+    // The part of a flow that crosses a constraint; above 1 where the flow stands for several.
     struct Use {
         ConstraintId constraint{};
-        double weight = 1.0;  // kLeastWeight ..= 1
+        double weight = 1.0;  // kLeastWeight ..= kMostWeight
     };
     struct Completion {
         FlowId flow{};  // free already: the next add_flow may return it
