@@ -20,7 +20,8 @@ constexpr std::uint64_t kMostSize = std::uint64_t{1} << 40;
 constexpr std::uint64_t kLongestMeanPs = std::uint64_t{1} << 56;
 constexpr Duration kPatience{1'000'000'000'000};
 // More than a fabric ever holds unless it is offered more than it can carry.
-constexpr std::uint64_t kMostInFlight = std::uint64_t{1} << 22;
+constexpr std::uint64_t kMostInFlight = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostInFlightARank = 16;
 
 // bytes · 8 · 10^12 / (rate · ranks), in 2^-32 ps. Fits for sizes up to kMostSize.
 Wide mean_interval(const BackgroundConfig& config, std::uint32_t ranks) {
@@ -131,11 +132,12 @@ void BackgroundTraffic::arrive(std::uint64_t) {
         paused_ = true;
         return;
     }
-    if (messages_ - delivered_ == kMostInFlight) {
+    const std::uint64_t in_flight = messages_ - delivered_;
+    if (in_flight > kMostInFlight + kMostInFlightARank * ranks_) {
         throw SimulationError(
             fmt::format("cannot finish: {} background messages are on their way at {} ps; the "
                         "network cannot carry a rate of {} bit/s a rank",
-                        kMostInFlight,
+                        in_flight,
                         now.ps,
                         config_.rate.bits_per_s));
     }

@@ -270,7 +270,7 @@ void Simulation::Parts::warn_of_the_run() {
         warnings.add(fmt::format("{} compute nodes had no duration and took no time",
                                  counts.without_duration));
     }
-    if (counts.communication_ops == 0 && replayer.ranks() > 1) {
+    if (counts.communication_ops == 0 && replayer.ranks() > 1 && flows.flows() == 0) {
         warnings.add(
             fmt::format("no communication was simulated: {} ranks, {} ops, {} of them skipped",
                         replayer.ranks(),
