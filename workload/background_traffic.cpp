@@ -16,6 +16,7 @@ namespace {
 
 using Wide = unsigned __int128;
 
+constexpr Bytes kUsualSize{std::uint64_t{1} << 16};
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 40;
 constexpr std::uint64_t kLongestMeanPs = std::uint64_t{1} << 56;
 constexpr Duration kPatience{1'000'000'000'000};
@@ -53,7 +54,7 @@ BackgroundConfig BackgroundConfig::from_config(const ConfigView& section, std::u
     const std::array<std::string, 2> pairs = {"random", "permutation"};
     BackgroundConfig config;
     config.rate = section.at("rate").as_bandwidth();
-    config.size = section.bytes_or("size", {64 * 1024});
+    config.size = section.bytes_or("size", kUsualSize);
     config.permutation = section.choice_or("pairs", "random", pairs) == "permutation";
     config.seed = section.integer_or("seed", 1, 0, ~std::uint64_t{0});
     config.start = {section.duration_or("start", {}).ps};

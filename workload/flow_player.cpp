@@ -92,10 +92,9 @@ void FlowPlayer::send_now(std::uint64_t argument) {
     destination.activity.begin(Activity::Communication, now);
     ++messages_;
     bytes_ = saturating_add(bytes_, flows.bytes(flow).count);
-    network_.send(
-        {RankId{source.fabric_rank}, RankId{destination.fabric_rank}, flows.bytes(flow)},
-        now,
-        Callback::to<&FlowPlayer::on_delivered>(*this, argument));
+    network_.send({RankId{source.fabric_rank}, RankId{destination.fabric_rank}, flows.bytes(flow)},
+                  now,
+                  Callback::to<&FlowPlayer::on_delivered>(*this, argument));
 }
 
 void FlowPlayer::on_delivered(std::uint64_t argument) {
@@ -171,9 +170,8 @@ std::string FlowPlayer::describe(const Player& player, std::uint32_t flow) const
     if (parent != FlowSet::kNone && player.finish_ps[parent] == kNotYet) {
         return fmt::format("{} waits for flow {}", what, flows.id(parent));
     }
-    return fmt::format("{} waits for its start at {} ps",
-                       what,
-                       (player.job.start + flows.earliest(flow)).ps);
+    return fmt::format(
+        "{} waits for its start at {} ps", what, (player.job.start + flows.earliest(flow)).ps);
 }
 
 std::vector<std::string> FlowPlayer::describe_stuck(std::size_t most) const {

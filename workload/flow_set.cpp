@@ -68,8 +68,11 @@ class IdIndex {
         auto high = static_cast<std::uint32_t>(ids_.size());
         while (low < high) {
             const std::uint32_t middle = low + (high - low) / 2;
-            (ids_[flow_at(middle)] < id ? low : high) = ids_[flow_at(middle)] < id ? middle + 1
-                                                                                   : middle;
+            if (ids_[flow_at(middle)] < id) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
         }
         return low < ids_.size() && ids_[flow_at(low)] == id ? flow_at(low) : FlowSet::kNone;
     }
@@ -83,8 +86,7 @@ class IdIndex {
 
 class FlowSetReader {
   public:
-    FlowSetReader(const std::string& file, std::uint32_t ranks)
-        : source_(file), ranks_(ranks) {}
+    FlowSetReader(const std::string& file, std::uint32_t ranks) : source_(file), ranks_(ranks) {}
 
     FlowSet read() {
         read_lines();
@@ -184,8 +186,8 @@ std::uint64_t FlowSetReader::number(std::string_view text,
     std::uint64_t value = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc::result_out_of_range || (error == std::errc() && stop == end &&
-                                                    value > most)) {
+    if (error == std::errc::result_out_of_range ||
+        (error == std::errc() && stop == end && value > most)) {
         fail(fmt::format("{}: {} is beyond the limit of {}", column, printable(text), most));
     }
     if (error != std::errc() || stop != end) {
@@ -198,10 +200,8 @@ std::uint64_t FlowSetReader::number(std::string_view text,
 std::uint32_t FlowSetReader::rank(std::string_view text, const char* column) const {
     const std::uint64_t value = number(text, column, ~std::uint64_t{0});
     if (value >= ranks_) {
-        fail(fmt::format("{}: there is no rank {}; the ranks are 0 to {}",
-                         column,
-                         value,
-                         ranks_ - 1));
+        fail(fmt::format(
+            "{}: there is no rank {}; the ranks are 0 to {}", column, value, ranks_ - 1));
     }
     return static_cast<std::uint32_t>(value);
 }
@@ -260,10 +260,10 @@ void FlowSetReader::resolve() {
     const IdIndex ids(set_.id_);
     if (const std::uint32_t place = ids.twice(); place != FlowSet::kNone) {
         const std::uint32_t flow = ids.flow_at(place);
-        fail(lines_[flow],
-             fmt::format("id {} stands in line {} already",
-                         set_.id_[flow],
-                         lines_[ids.flow_at(place - 1)]));
+        fail(
+            lines_[flow],
+            fmt::format(
+                "id {} stands in line {} already", set_.id_[flow], lines_[ids.flow_at(place - 1)]));
     }
     set_.parent_.resize(set_.size());
     for (std::uint32_t flow = 0; flow < set_.size(); ++flow) {

@@ -166,6 +166,10 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     ConfigTree study = astra_sim || files.empty() ? read_astra_sim(options, warnings)
                                                   : ConfigTree::parse_file(files.front());
     if (const auto flows = options.value("flows")) {
+        if (study.root().has("jobs")) {
+            throw ConfigError(
+                "--flows: the study has jobs; a flow set is the workload of one of them");
+        }
         study.set("workload={}");
         study.put("workload.flows", *flows, ConfigTree::empty_map("--flows").root());
     }

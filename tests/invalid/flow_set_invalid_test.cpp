@@ -70,7 +70,7 @@ TEST(FlowSetInvalid, Studies) {
         run_study_text("jobs:\n  - {ranks: [0, 1], workload: {flows: set.flows}}\n" + network,
                        {"--flows=set.flows"}),
         2,
-        {"either workload or jobs"});
+        {"--flows: the study has jobs"});
     expect_failure(
         run_study_text("jobs:\n  - {ranks: [0], workload: {flows: set.flows}}\n" + network),
         2,
