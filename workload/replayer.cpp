@@ -248,6 +248,7 @@ void Replayer::finish_op(Rank& rank, std::uint32_t op) {
     const ExecutionGraph& graph = *rank.graph;
     ASTRA_CHECK(rank.parents_left[op] == kRunning, "an op finishes once");
     rank.parents_left[op] = kDone;
+    ++finished_ops_;
     if (record_ops_) {
         ran_ops_.push_back(
             {static_cast<std::uint32_t>(&rank - ranks_.data()), op, rank.starts[op], queue_.now()});

@@ -65,6 +65,7 @@ class Replayer {
     std::uint32_t ranks() const { return static_cast<std::uint32_t>(ranks_.size()); }
     std::uint32_t finished_ranks() const { return finished_ranks_; }
     bool finished() const { return finished_ranks_ == ranks_.size(); }
+    std::uint64_t finished_ops() const { return finished_ops_; }
     const ReplayCounts& counts() const { return counts_; }
     // By rank of the fabric; ranks without a job are left out.
     std::vector<RankRecord> records() const;
@@ -138,6 +139,7 @@ class Replayer {
     std::vector<std::uint32_t> first_rank_of_job_;
     std::vector<std::uint32_t> instant_;  // ops of the rank at hand that took no time
     std::uint32_t finished_ranks_ = 0;
+    std::uint64_t finished_ops_ = 0;
     ReplayCounts counts_;
     bool record_ops_ = false;
     std::vector<RanOp> ran_ops_;

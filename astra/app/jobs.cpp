@@ -41,6 +41,20 @@ std::pair<std::uint32_t, std::uint32_t> parse_range(const ConfigView& item, std:
     return range;
 }
 
+void refuse_several_kinds(const ConfigView& workload) {
+    std::string first;
+    for (const char* key : {"trace", "generate", "flows"}) {
+        const auto source = workload.find(key);
+        if (source && !first.empty()) {
+            source->fail(fmt::format(
+                "a workload is read (trace), generated (generate) or a flow set (flows); this one "
+                "has {} already",
+                first));
+        }
+        first = source ? key : first;
+    }
+}
+
 }  // namespace
 
 JobReader::JobReader(const ConfigView& study, std::uint32_t ranks) {
@@ -102,27 +116,16 @@ std::vector<std::uint32_t> JobReader::read_ranks(const ConfigView& list, std::ui
 }
 
 void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
+    refuse_several_kinds(workload);
+    if (const auto flows = workload.find("flows")) {
+        spec.flow_file = flows->as_file_name();
+        return;
+    }
     const std::array<std::string, 2> meanings = {"shard", "total"};
     spec.all_gather_shards = workload.choice_or("all_gather_size", "shard", meanings) == "shard";
     spec.traces.ranks = static_cast<std::uint32_t>(spec.ranks.size());
     if (const auto generate = workload.find("generate")) {
-        if (const auto trace = workload.find("trace")) {
-            trace->fail("a workload is either read (trace) or generated (generate)");
-        }
-        for (const auto& [key, value] : generate->entries()) {
-            (key == "kind" ? spec.generator : spec.parameters[key]) = value.as_string();
-        }
-        generate->at("kind");
-        for (const Generator& generator : generators()) {
-            for (const GeneratorParameter& parameter : generator.parameters) {
-                if (generator.name == spec.generator) {
-                    spec.parameters[parameter.name] =
-                        generate->string_or(parameter.name, parameter.fallback);
-                }
-            }
-        }
-        spec.generated = true;
-        spec.where = generate->where() + ": " + generate->path() + ": ";
+        read_generator(*generate, spec);
         return;
     }
     spec.traces.prefix = workload.at("trace").as_file_name();
@@ -130,6 +133,23 @@ void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
         spec.traces.group_file = groups->as_file_name();
     }
     spec.traces.element_bytes = workload.integer_or("element_bytes", 1, 1, 1U << 20);
+}
+
+void JobReader::read_generator(const ConfigView& generate, Spec& spec) {
+    for (const auto& [key, value] : generate.entries()) {
+        (key == "kind" ? spec.generator : spec.parameters[key]) = value.as_string();
+    }
+    generate.at("kind");
+    for (const Generator& generator : generators()) {
+        for (const GeneratorParameter& parameter : generator.parameters) {
+            if (generator.name == spec.generator) {
+                spec.parameters[parameter.name] =
+                    generate.string_or(parameter.name, parameter.fallback);
+            }
+        }
+    }
+    spec.generated = true;
+    spec.where = generate.where() + ": " + generate.path() + ": ";
 }
 
 Workload JobReader::generate(const Spec& spec, Warnings& warnings) {
@@ -140,9 +160,15 @@ Workload JobReader::generate(const Spec& spec, Warnings& warnings) {
     }
 }
 
-std::vector<Job> JobReader::load(Warnings& warnings) const {
-    std::vector<Job> jobs;
+LoadedJobs JobReader::load(Warnings& warnings) const {
+    LoadedJobs jobs;
     for (const Spec& spec : specs_) {
+        if (!spec.flow_file.empty()) {
+            FlowSet flows =
+                FlowSet::read(spec.flow_file, static_cast<std::uint32_t>(spec.ranks.size()));
+            jobs.flows.push_back({spec.name, std::move(flows), spec.ranks, spec.start});
+            continue;
+        }
         Job job;
         job.name = spec.name;
         job.fabric_ranks = spec.ranks;
@@ -150,7 +176,7 @@ std::vector<Job> JobReader::load(Warnings& warnings) const {
         job.all_gather_shards = spec.all_gather_shards;
         job.workload =
             spec.generated ? generate(spec, warnings) : load_traces(spec.traces, warnings);
-        jobs.push_back(std::move(job));
+        jobs.traces.push_back(std::move(job));
     }
     return jobs;
 }

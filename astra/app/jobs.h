@@ -1,4 +1,5 @@
-// The workloads of a study: `workload`, or a list of `jobs`.
+// The workloads of a study: `workload`, or a list of `jobs`. Each is replayed from traces, or
+// played from a flow set.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +9,30 @@
 
 #include "astra/config/config_view.h"
 #include "astra/core/warnings.h"
+#include "workload/flow_player.h"
 #include "workload/generator.h"
 #include "workload/replayer.h"
 #include "workload/trace_loader.h"
 
 namespace astra {
 
+struct LoadedJobs {
+    std::vector<Job> traces;
+    std::vector<FlowJob> flows;
+};
+
 class JobReader {
   public:
     // Reads every key; loads nothing yet. Throws ConfigError.
     JobReader(const ConfigView& study, std::uint32_t ranks);
 
-    // Reads or generates the traces.
-    std::vector<Job> load(Warnings& warnings) const;
+    // Reads the flow sets, reads or generates the traces.
+    LoadedJobs load(Warnings& warnings) const;
 
   private:
     struct Spec {
         std::string name;
+        std::string flow_file;  // "" = traces
         bool generated = false;
         TraceSource traces;
         std::string where;  // of `generate`, for messages
@@ -35,6 +43,7 @@ class JobReader {
         bool all_gather_shards = true;
     };
     static void read_workload(const ConfigView& workload, Spec& spec);
+    static void read_generator(const ConfigView& generate, Spec& spec);
     static Workload generate(const Spec& spec, Warnings& warnings);
     static std::vector<std::uint32_t> read_ranks(const ConfigView& list, std::uint32_t ranks);
 

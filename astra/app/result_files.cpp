@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "astra/app/csv_field.h"
+#include "astra/app/flow_files.h"
 #include "astra/app/version.h"
 
 namespace astra {
@@ -17,18 +19,6 @@ namespace {
 
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-// A name in a CSV field: quoted only where it must be.
-std::string field(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) {
-        return text;
-    }
-    std::string result = "\"";
-    for (const char c : text) {
-        result += c == '"' ? std::string("\"\"") : std::string(1, c);
-    }
-    return result + "\"";
 }
 
 using Out = std::back_insert_iterator<std::string>;
@@ -124,7 +114,7 @@ std::string csv(const std::vector<Record>& records, const std::array<Column<Reco
     for (const Record& record : records) {
         for (const auto& column : columns) {
             text += &column == columns.data() ? "" : ",";
-            text += field(column.value(record));
+            text += csv_field(column.value(record));
         }
         text += "\n";
     }
@@ -160,24 +150,26 @@ std::string result_json(const RunResult& result) {
     if (result.write_links) {
         write_list(text, "links", result.links, kLinkColumns);
     }
+    text += flows_json(result);
     text += "  \"warnings\": [";
     for (std::size_t i = 0; i < result.warnings.size(); ++i) {
         text += (i == 0 ? "\n    " : ",\n    ") + quoted(result.warnings[i]);
     }
     text += result.warnings.empty() ? "],\n" : "\n  ],\n";
     const RunCounts& n = result.counts;
-    fmt::format_to(
-        Out(text),
-        R"(  "counts": {{"ops": {}, "skipped_ops": {}, "ops_without_duration": {}, )"
-        R"("dropped_dependencies": {}, "messages": {}, "message_bytes": {}, "events": {}}})"
-        "\n}}\n",
-        n.ops,
-        n.skipped_ops,
-        n.ops_without_duration,
-        n.dropped_dependencies,
-        n.messages,
-        n.message_bytes,
-        n.events);
+    fmt::format_to(Out(text),
+                   R"(  "counts": {{"ops": {}, "skipped_ops": {}, "ops_without_duration": {}, )"
+                   R"("dropped_dependencies": {}, "messages": {}, "message_bytes": {}, )"
+                   R"("background_messages": {}, "events": {}}})"
+                   "\n}}\n",
+                   n.ops,
+                   n.skipped_ops,
+                   n.ops_without_duration,
+                   n.dropped_dependencies,
+                   n.messages,
+                   n.message_bytes,
+                   n.background_messages,
+                   n.events);
     return text;
 }
 
@@ -204,6 +196,9 @@ void write_result_files(const RunResult& result, OutputFolder& folder) {
     }
     if (result.write_links && !result.links.empty()) {
         folder.write("links.csv", links_csv(result));
+    }
+    if (result.flow_statistics) {
+        folder.write("flows.csv", flows_csv(result));
     }
     if (!result.ops.empty()) {
         folder.write("ops.csv", ops_csv(result));

@@ -37,16 +37,22 @@ void declare(OptionSet& options) {
         "set", "KEY=VALUE", "overrides a key of the study: --set network.backend=congestion_aware");
     options.add_value(
         "backend", "NAME", "network backend: congestion_unaware (default) or congestion_aware");
+    options.add_value("flows",
+                      "FILE",
+                      "a flow set as the workload, in place of the study's: lines of 'id src dst "
+                      "bytes after'");
     options.add_value(
         "output", "DIR", "folder of result.json and the CSV files (default: none are written)");
-    options.add_value("seed", "N", "seed of compute_noise (default 1)");
+    options.add_value("seed", "N", "seed of compute_noise and of background traffic (default 1)");
     options.add_value("until",
                       "TIME",
                       "stops with status 3 at this simulated time, as in 5ms (default: no limit)");
     options.add_value(
         "max-events", "N", "stops with status 3 after so many events (default: no limit)");
-    options.add_value(
-        "record", "LIST", "what to record: links (always) and ops (ops.csv: when each op ran)");
+    options.add_value("record",
+                      "LIST",
+                      "what to record: links (always), flows (flows.csv: when each message was on "
+                      "its way) and ops (ops.csv: when each op ran)");
     options.add_flag("check", "reads and validates everything, simulates nothing");
     options.add_flag("strict", "warnings are errors");
     options.add_flag("quiet", "no summary, no progress");
@@ -99,7 +105,10 @@ bool has_astra_sim_files(const OptionSet& options) {
 
 ConfigTree read_astra_sim(const OptionSet& options, Warnings& warnings) {
     AstraSimOptions files;
-    files.workload_prefix = required(options, "workload-configuration");
+    // --flows takes the place of the traces, whatever they are called.
+    files.workload_prefix = options.value("flows")
+                                ? options.value("workload-configuration").value_or("none")
+                                : required(options, "workload-configuration");
     files.system_file = required(options, "system-configuration");
     files.network_file = required(options, "network-configuration");
     files.memory_file = options.value("remote-memory-configuration").value_or("");
@@ -156,11 +165,22 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     }
     ConfigTree study = astra_sim || files.empty() ? read_astra_sim(options, warnings)
                                                   : ConfigTree::parse_file(files.front());
+    if (const auto flows = options.value("flows")) {
+        if (study.root().has("jobs")) {
+            throw ConfigError(
+                "--flows: the study has jobs; a flow set is the workload of one of them");
+        }
+        study.set("workload={}");
+        study.put("workload.flows", *flows, ConfigTree::empty_map("--flows").root());
+    }
     if (const auto backend = options.value("backend")) {
         study.set("network.backend=" + *backend);
     }
     if (const auto seed = options.value("seed")) {
         study.set("system.compute_noise.seed=" + *seed);
+        if (study.root().has("background")) {
+            study.set("background.seed=" + *seed);
+        }
     }
     for (const std::string& assignment : options.list("set")) {
         study.set(assignment);
@@ -168,10 +188,10 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     return study;
 }
 
-// --record=links,ops: links are always recorded, ops on demand.
-bool wants_ops(const OptionSet& options) {
-    const std::vector<std::string> known = {"links", "ops"};
-    bool ops = false;
+// --record=links,flows,ops: links are always recorded, the others on demand.
+Recording read_recording(const OptionSet& options) {
+    const std::vector<std::string> known = {"links", "flows", "ops"};
+    Recording recording;
     const std::string list = options.value("record").value_or("");
     for (std::size_t begin = 0; begin < list.size();) {
         const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -180,10 +200,11 @@ bool wants_ops(const OptionSet& options) {
             throw ConfigError(
                 fmt::format("--record: nothing called '{}'{}", what, suggestion(what, known)));
         }
-        ops = ops || what == "ops";
+        recording.flows = recording.flows || what == "flows";
+        recording.ops = recording.ops || what == "ops";
         begin = end + 1;
     }
-    return ops;
+    return recording;
 }
 
 RunLimits read_limits(const OptionSet& options) {
@@ -219,19 +240,21 @@ int simulate(const OptionSet& options) {
     Warnings reading;
     ConfigTree study = read_study(options, reading);
     const RunLimits limits = read_limits(options);
+    const Recording recording = read_recording(options);
     std::size_t warned = print_warnings(reading, 0);
 
-    Simulation simulation(std::move(study));
+    Simulation simulation(std::move(study), recording);
     std::size_t printed = print_warnings(simulation.warnings(), 0);
     refuse_warnings(options, warned + printed);
     if (options.flag("check")) {
-        fmt::print("valid: {} ranks, {} ops\n", simulation.ranks(), simulation.ops());
+        const std::uint64_t flows = simulation.flows();
+        fmt::print("valid: {} ranks, {} ops{}\n",
+                   simulation.ranks(),
+                   simulation.ops(),
+                   flows > 0 ? fmt::format(", {} flows", flows) : "");
         return 0;
     }
     const std::string folder = options.value("output").value_or(simulation.output_folder());
-    if (wants_ops(options)) {
-        simulation.record_ops();
-    }
     std::optional<OutputFolder> output;
     if (options.value("output") && folder.empty()) {
         throw ConfigError("--output: needs the name of a folder");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,24 @@ struct RunCounts {
     std::uint64_t dropped_dependencies = 0;
     std::uint64_t messages = 0;
     std::uint64_t message_bytes = 0;
+    std::uint64_t background_messages = 0;  // not among the messages
     std::uint64_t events = 0;
+};
+
+// Percentiles by nearest rank: pX is the smallest duration that at least X % of the flows do not
+// exceed.
+struct FlowStatistics {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+    Duration makespan;    // from the first start to the last finish
+    SimTime mean_finish;  // means are rounded to the nearest picosecond
+    Duration least;
+    Duration mean;
+    Duration p50;
+    Duration p90;
+    Duration p99;
+    Duration p999;  // 99.9 %
+    Duration most;
 };
 
 struct RunResult {
@@ -31,6 +49,9 @@ struct RunResult {
     std::vector<CollectiveRecord> collectives;
     std::vector<LinkRecord> links;
     std::vector<OpRecord> ops;  // if they were recorded
+    std::vector<FlowRecord> flows;
+    std::optional<FlowStatistics> flow_statistics;  // with a flow set, or recorded messages
+    std::vector<std::string> jobs;                  // names, by FlowRecord::job
     std::vector<std::string> warnings;
     RunCounts counts;
     bool write_collectives = true;

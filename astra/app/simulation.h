@@ -25,16 +25,19 @@ struct RunProgress {
     std::uint64_t events = 0;
 };
 
+// What a run keeps beyond what it always does.
+struct Recording {
+    bool flows = false;  // when each message was on its way, for flows.csv
+    bool ops = false;    // when each op ran, for ops.csv
+};
+
 class Simulation {
   public:
     // Checks everything that can be checked without simulating. Throws ConfigError and TraceError.
-    explicit Simulation(ConfigTree study);
+    explicit Simulation(ConfigTree study, const Recording& recording = {});
     ~Simulation();
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
-
-    // Keeps when each op ran, for ops.csv. Before run().
-    void record_ops();
 
     // Called some ten times a second; false stops the run.
     using Watcher = std::function<bool(const RunProgress&)>;
@@ -47,6 +50,7 @@ class Simulation {
     const Warnings& warnings() const;
     std::uint32_t ranks() const;
     std::uint64_t ops() const;
+    std::uint64_t flows() const;  // of flow sets
     // output.directory of the study, "" if there is none.
     const std::string& output_folder() const;
 

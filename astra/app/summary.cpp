@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "astra/app/flow_files.h"
 #include "astra/app/version.h"
 #include "astra/config/units.h"
 
@@ -178,8 +179,15 @@ std::string summary(const RunResult& result) {
                    n.messages,
                    to_text(Bytes{n.message_bytes}),
                    n.message_bytes);
+    if (n.background_messages > 0) {
+        fmt::format_to(Out(text), "background       {} messages more\n", n.background_messages);
+    }
+    text += flows_summary(result);
     write_collectives(text, result);
     write_links(text, result);
+    if (n.ops == 0 && result.flow_statistics) {
+        return text;
+    }
     fmt::format_to(Out(text),
                    "ops              {} done, {} skipped (INVALID nodes), {} compute ops without a "
                    "duration, {} dependencies dropped\n",

@@ -46,6 +46,18 @@ struct OpRecord {
     SimTime end;
 };
 
+// A message of a flow set, or any message where they are recorded.
+struct FlowRecord {
+    std::uint64_t id = 0;  // unique in its job
+    RankId source{};
+    RankId destination{};
+    Bytes bytes;
+    std::uint64_t after = 0;  // the flow that it waited for; 0 = none
+    SimTime start;            // injected
+    SimTime finish;           // received whole
+    std::uint32_t job = 0;
+};
+
 struct LinkRecord {
     std::string from;
     std::string to;
