@@ -101,7 +101,9 @@ class FlowSetReader {
 
   private:
     [[noreturn]] void fail(std::uint32_t line, const std::string& what) const {
-        throw TraceError(fmt::format("{}:{}: {}", source_.file(), line, what));
+        std::string text = what;  // may quote whatever the file holds
+        repair_utf8(text);
+        throw TraceError(fmt::format("{}:{}: {}", source_.file(), line, text));
     }
     [[noreturn]] void fail(const std::string& what) const { fail(line_, what); }
 

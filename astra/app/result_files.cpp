@@ -78,6 +78,28 @@ constexpr std::array kOpColumns = {
     Column<OpRecord>{"end_ps", false, [](const auto& o) { return text_of(o.end.ps); }},
 };
 
+std::uint64_t rate_of(const LinkSampleRecord& sample) {
+    return static_cast<std::uint64_t>(static_cast<double>(sample.bytes.count) * 8e12 /
+                                      static_cast<double>(sample.interval.ps));
+}
+
+constexpr std::array kQueueColumns = {
+    Column<LinkSampleRecord>{"end_ps", false, [](const auto& s) { return text_of(s.end.ps); }},
+    Column<LinkSampleRecord>{"from", true, [](const auto& s) { return s.from; }},
+    Column<LinkSampleRecord>{"to", true, [](const auto& s) { return s.to; }},
+    Column<LinkSampleRecord>{"bytes", false, [](const auto& s) { return text_of(s.bytes.count); }},
+    Column<LinkSampleRecord>{"rate_bps", false, [](const auto& s) { return text_of(rate_of(s)); }},
+    Column<LinkSampleRecord>{"utilisation",
+                             false,
+                             [](const auto& s) {
+                                 return fmt::format("{:.6f}",
+                                                    static_cast<double>(rate_of(s)) /
+                                                        static_cast<double>(s.capacity.bits_per_s));
+                             }},
+    Column<LinkSampleRecord>{
+        "queue_bytes", false, [](const auto& s) { return text_of(s.queued.count); }},
+};
+
 // A JSON list of objects, one a line.
 template <class Record, std::size_t N>
 void write_list(std::string& text,
@@ -189,6 +211,10 @@ std::string ops_csv(const RunResult& result) {
     return csv(result.ops, kOpColumns);
 }
 
+std::string queues_csv(const RunResult& result) {
+    return csv(result.link_samples, kQueueColumns);
+}
+
 void write_result_files(const RunResult& result, OutputFolder& folder) {
     folder.write("ranks.csv", ranks_csv(result));
     if (result.write_collectives && !result.collectives.empty()) {
@@ -202,6 +228,9 @@ void write_result_files(const RunResult& result, OutputFolder& folder) {
     }
     if (!result.ops.empty()) {
         folder.write("ops.csv", ops_csv(result));
+    }
+    if (!result.link_samples.empty()) {
+        folder.write("queues.csv", queues_csv(result));
     }
     // Last, so that whoever sees it sees the others too.
     folder.write("result.json", result_json(result));

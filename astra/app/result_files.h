@@ -13,9 +13,11 @@ std::string ranks_csv(const RunResult& result);
 std::string collectives_csv(const RunResult& result);
 std::string links_csv(const RunResult& result);
 std::string ops_csv(const RunResult& result);
+std::string queues_csv(const RunResult& result);
 
 // Writes result.json, ranks.csv; collectives.csv and links.csv unless they are empty or turned off;
-// ops.csv if ops were recorded; flows.csv with a flow set, or if messages were recorded.
+// ops.csv and queues.csv if they were recorded; flows.csv with a flow set, or if messages were
+// recorded.
 void write_result_files(const RunResult& result, OutputFolder& folder);
 
 }  // namespace astra

@@ -36,14 +36,20 @@ void declare(OptionSet& options) {
     options.add_list(
         "set", "KEY=VALUE", "overrides a key of the study: --set network.backend=congestion_aware");
     options.add_value(
-        "backend", "NAME", "network backend: congestion_unaware (default) or congestion_aware");
+        "backend",
+        "NAME",
+        "network backend: congestion_unaware (default), congestion_aware, flow or packet");
+    options.add_value("transport",
+                      "NAME",
+                      "transport of the backend packet: none (default), dcqcn, ndp or swift");
     options.add_value("flows",
                       "FILE",
                       "a flow set as the workload, in place of the study's: lines of 'id src dst "
                       "bytes after'");
     options.add_value(
         "output", "DIR", "folder of result.json and the CSV files (default: none are written)");
-    options.add_value("seed", "N", "seed of compute_noise and of background traffic (default 1)");
+    options.add_value(
+        "seed", "N", "seed of compute_noise, of background traffic and of routing (default 1)");
     options.add_value("until",
                       "TIME",
                       "stops with status 3 at this simulated time, as in 5ms (default: no limit)");
@@ -52,7 +58,8 @@ void declare(OptionSet& options) {
     options.add_value("record",
                       "LIST",
                       "what to record: links (always), flows (flows.csv: when each message was on "
-                      "its way) and ops (ops.csv: when each op ran)");
+                      "its way), queues (queues.csv: links in intervals of "
+                      "output.sample_interval) and ops (ops.csv: when each op ran)");
     options.add_flag("check", "reads and validates everything, simulates nothing");
     options.add_flag("strict", "warnings are errors");
     options.add_flag("quiet", "no summary, no progress");
@@ -176,8 +183,12 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     if (const auto backend = options.value("backend")) {
         study.set("network.backend=" + *backend);
     }
+    if (const auto transport = options.value("transport")) {
+        study.set("network.packet.transport=" + *transport);
+    }
     if (const auto seed = options.value("seed")) {
         study.set("system.compute_noise.seed=" + *seed);
+        study.set("network.seed=" + *seed);
         if (study.root().has("background")) {
             study.set("background.seed=" + *seed);
         }
@@ -188,9 +199,9 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     return study;
 }
 
-// --record=links,flows,ops: links are always recorded, the others on demand.
+// --record=links,flows,queues,ops: links are always recorded, the others on demand.
 Recording read_recording(const OptionSet& options) {
-    const std::vector<std::string> known = {"links", "flows", "ops"};
+    const std::vector<std::string> known = {"links", "flows", "queues", "ops"};
     Recording recording;
     const std::string list = options.value("record").value_or("");
     for (std::size_t begin = 0; begin < list.size();) {
@@ -201,6 +212,7 @@ Recording read_recording(const OptionSet& options) {
                 fmt::format("--record: nothing called '{}'{}", what, suggestion(what, known)));
         }
         recording.flows = recording.flows || what == "flows";
+        recording.queues = recording.queues || what == "queues";
         recording.ops = recording.ops || what == "ops";
         begin = end + 1;
     }

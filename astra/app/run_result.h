@@ -49,6 +49,7 @@ struct RunResult {
     std::vector<CollectiveRecord> collectives;
     std::vector<LinkRecord> links;
     std::vector<OpRecord> ops;  // if they were recorded
+    std::vector<LinkSampleRecord> link_samples;
     std::vector<FlowRecord> flows;
     std::optional<FlowStatistics> flow_statistics;  // with a flow set, or recorded messages
     std::vector<std::string> jobs;                  // names, by FlowRecord::job

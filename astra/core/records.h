@@ -65,4 +65,15 @@ struct LinkRecord {
     Duration busy;
 };
 
+// What a link did in one interval of a time series.
+struct LinkSampleRecord {
+    SimTime end;  // of the interval
+    Duration interval;
+    std::string from;
+    std::string to;
+    Bytes bytes;
+    Bandwidth capacity;
+    Bytes queued;  // at the end
+};
+
 }  // namespace astra

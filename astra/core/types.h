@@ -72,6 +72,12 @@ constexpr Duration transfer_time(Bytes size, Bandwidth rate) {
     return {ps > kMaxPs ? kMaxPs : static_cast<std::uint64_t>(ps)};
 }
 
+// What a link of that rate moves in `time`, whole bytes.
+constexpr std::uint64_t bytes_in(Duration time, Bandwidth rate) {
+    const auto bits = static_cast<unsigned __int128>(time.ps) * rate.bits_per_s;
+    return static_cast<std::uint64_t>(bits / 8'000'000'000'000ULL);
+}
+
 // The size of part `index` of `size` cut into `parts`: the first size mod parts parts are one byte
 // longer, so that the parts always add up to `size`.
 constexpr Bytes part_of(Bytes size, std::uint64_t parts, std::uint64_t index) {

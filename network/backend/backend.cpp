@@ -14,6 +14,18 @@ void NetworkBackend::set_link(std::uint32_t, bool) {
     ASTRA_CHECK(false, "a backend whose links may fail knows how");
 }
 
+void NetworkBackend::sample(std::vector<LinkSample>&) {
+    ASTRA_CHECK(false, "a backend whose links are shared knows what they hold");
+}
+
+void check_other_sections(const BackendInfo& chosen, const ConfigView& network) {
+    for (const BackendInfo* backend : backends()) {
+        if (backend != &chosen && backend->check != nullptr && network.has(backend->name)) {
+            backend->check(network);
+        }
+    }
+}
+
 std::span<const BackendInfo* const> backends() {
     static constexpr std::array table = {
 #define ASTRA_BUILTIN(name) &k##name##Backend,

@@ -23,6 +23,12 @@ struct Message {
     Bytes size;            // zero is allowed: latency only
 };
 
+// A link as it stands at an instant.
+struct LinkSample {
+    std::uint64_t carried_bytes = 0;  // since the start
+    std::uint64_t queued_bytes = 0;   // that wait for it
+};
+
 // The queue and the routing outlive the backend.
 class NetworkBackend {
   public:
@@ -38,6 +44,9 @@ class NetworkBackend {
     // Takes a link out of the fabric, or back into it, from now on; what is on its way finds
     // another. Requires `links_may_fail`. Throws SimulationError where no path is left.
     virtual void set_link(std::uint32_t link, bool up);
+
+    // Every link as of now, in the order of the links. Requires `shares_links`.
+    virtual void sample(std::vector<LinkSample>& links);
 
     // What each link carried, in the order of the links; idle links are left out.
     virtual std::vector<LinkRecord> link_records() const = 0;
@@ -56,9 +65,14 @@ struct BackendInfo {
     std::unique_ptr<NetworkBackend> (*build)(EventQueue& queue,
                                              Routing& routing,
                                              const ConfigView& network);
+    // Reads the section without building, so that a study may hold the sections of several
+    // backends. nullptr: has none.
+    void (*check)(const ConfigView& network) = nullptr;
 };
 
 std::span<const BackendInfo* const> backends();
+// The sections of all backends but `chosen` that the study has, each by its backend's name.
+void check_other_sections(const BackendInfo& chosen, const ConfigView& network);
 // nullptr if there is none of that name.
 const BackendInfo* find_backend(std::string_view name);
 

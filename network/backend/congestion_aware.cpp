@@ -47,6 +47,19 @@ class CongestionAware final : public NetworkBackend {
         }
     }
 
+    // What is still to be sent is booked already: the link is busy with it until `free_ps`.
+    void sample(std::vector<LinkSample>& samples) override {
+        samples.assign(links_.size(), {});
+        for (std::uint32_t link = 0; link < links_.size(); ++link) {
+            const Link& state = links_[link];
+            const std::uint64_t left_ps =
+                state.free_ps > queue_.now().ps ? state.free_ps - queue_.now().ps : 0;
+            const std::uint64_t left = std::min(
+                state.carried, bytes_in({left_ps}, clocks_[topology_.link_class(link)].rate()));
+            samples[link] = {state.carried - left, left};
+        }
+    }
+
     std::vector<LinkRecord> link_records() const override {
         std::vector<LinkRecord> records;
         for (std::uint32_t link = 0; link < links_.size(); ++link) {

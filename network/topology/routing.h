@@ -106,8 +106,9 @@ class Routing {
 // Dimension order, but on a topology with a fabric of switches `usual`.
 RoutePolicy automatic_policy(const Topology& topology, RoutePolicy usual);
 
-// network.routing (`auto`: automatic_policy) and network.seed. Throws ConfigError; also for policies that split a flow where the
-// backend cannot, and for a topology in which a pair of ranks has no path.
+// network.routing (`auto`: automatic_policy) and network.seed. Throws ConfigError; also for
+// policies that split a flow where the backend cannot, and for a topology in which a pair of ranks
+// has no path.
 Routing read_routing(const ConfigView& network,
                      const Topology& topology,
                      RoutePolicy usual,

@@ -51,6 +51,9 @@ class Topology {
     std::uint32_t link_class(std::uint32_t link) const;
     std::span<const LinkProperties> classes() const { return classes_; }
     LinkProperties link(std::uint32_t link) const { return classes_[link_class(link)]; }
+    // The links from node `from` to node `to` of a map with those keys, and back again unless it
+    // says `both: no`. Throws ConfigError.
+    std::vector<std::uint32_t> links_named(const ConfigView& item) const;
     // Links that are down from the start; ascending.
     std::span<const std::uint32_t> down_links() const { return down_; }
 

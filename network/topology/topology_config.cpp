@@ -94,23 +94,26 @@ void Topology::read_overrides(const ConfigView& list) {
             change.latency = latency->as_duration();
         }
         change.down = item.bool_or("down", false);
-        const std::uint32_t from = node_named(item.at("from"));
-        const std::uint32_t to = node_named(item.at("to"));
-        std::vector<std::uint32_t> chosen = links_between(from, to);
-        if (chosen.empty()) {
-            item.at("to").fail(
-                fmt::format("no link from {} to {}", node_name(from), node_name(to)));
-        }
-        if (item.bool_or("both", true)) {
-            const std::vector<std::uint32_t> back = links_between(to, from);
-            chosen.insert(chosen.end(), back.begin(), back.end());
-        }
-        for (const std::uint32_t link : chosen) {
+        for (const std::uint32_t link : links_named(item)) {
             apply(link, change);
         }
     }
     std::sort(down_.begin(), down_.end());
     down_.erase(std::unique(down_.begin(), down_.end()), down_.end());
+}
+
+std::vector<std::uint32_t> Topology::links_named(const ConfigView& item) const {
+    const std::uint32_t from = node_named(item.at("from"));
+    const std::uint32_t to = node_named(item.at("to"));
+    std::vector<std::uint32_t> chosen = links_between(from, to);
+    if (chosen.empty()) {
+        item.at("to").fail(fmt::format("no link from {} to {}", node_name(from), node_name(to)));
+    }
+    if (item.bool_or("both", true)) {
+        const std::vector<std::uint32_t> back = links_between(to, from);
+        chosen.insert(chosen.end(), back.begin(), back.end());
+    }
+    return chosen;
 }
 
 void Topology::apply(std::uint32_t link, const Override& change) {

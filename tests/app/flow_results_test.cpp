@@ -310,6 +310,18 @@ TEST(BackgroundRun, PausesWhileNothingMovesAndGoesOn) {
     EXPECT_NEAR(static_cast<double>(result.counts.background_messages), 3000, 5 * 55);
 }
 
+// Ops that finish count as moves: five of 0.8 s in a row, and no message.
+TEST(BackgroundRun, GoesOnWhileOpsFinish) {
+    Experiment experiment = with_background("rate: 8Mbps, size: 1KB");
+    experiment.traces = everywhere(2,
+                                   {compute(1, 800'000),
+                                    compute(2, 800'000, {1}),
+                                    compute(3, 800'000, {2}),
+                                    compute(4, 800'000, {3}),
+                                    compute(5, 800'000, {4})});
+    EXPECT_NEAR(static_cast<double>(run(experiment).counts.background_messages), 8000, 5 * 90);
+}
+
 // Messages that are received count as moves: 4 s of an all-reduce in steps of 1/8 s, without any
 // op. 2^29 B in 16 chunks, each 2 messages of 2^24 B, one after the other at 2^27 B/s.
 TEST(BackgroundRun, GoesOnWhileMessagesMove) {

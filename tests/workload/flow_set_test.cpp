@@ -102,6 +102,17 @@ TEST(FlowSetTest, CommentsMayBeLongAndLinesMayBeMany) {
                 testing::StartsWith("set.flows:6: only 4 columns"));
 }
 
+// Wherever the border of a block falls within it.
+TEST(FlowSetTest, ALongLineIsRefusedAtAnyOffset) {
+    for (std::size_t before = 65'536 - 3'000; before < 65'536; before += 250) {
+        EXPECT_THAT(complaint(std::string(before, '\n') + std::string(5'000, '7')),
+                    testing::StartsWith(
+                        fmt::format("set.flows:{}: a line of more than 1024 bytes", before + 1)));
+    }
+    // As long as a line may be.
+    EXPECT_EQ(read("1 0 1" + std::string(1024 - 9, ' ') + "8 0\n2 0 1 8 0\n").size(), 2U);
+}
+
 struct Bad {
     const char* name;
     std::string text;

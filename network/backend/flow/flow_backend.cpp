@@ -15,6 +15,11 @@ namespace {
 
 using Work = MaxMin::Work;
 
+// network.flow.rate_cap, the most of one message; zero: none.
+Bandwidth read_rate_cap(const ConfigView& network) {
+    return network.section("flow").bandwidth_or("rate_cap", {});
+}
+
 // Messages of equal route are one class, one flow of the solver: with n members it weighs n times
 // as much, and what it is served is what each member is served. All changes of an instant are
 // solved once, behind everything that was scheduled for that instant before.
@@ -26,7 +31,7 @@ class FlowBackend final : public NetworkBackend {
           topology_(routing.topology()),
           finder_(routing),
           blocks_(topology_),
-          cap_(network.section("flow").bandwidth_or("rate_cap", {})),
+          cap_(read_rate_cap(network)),
           adaptive_(routing.policy() == RoutePolicy::Adaptive) {
         if (adaptive_) {
             load_.resize(topology_.links());
@@ -61,6 +66,12 @@ class FlowBackend final : public NetworkBackend {
         }
     }
 
+    void sample(std::vector<LinkSample>& samples) override {
+        samples.clear();
+        for (const double bytes : bytes_so_far()) {
+            samples.push_back({static_cast<std::uint64_t>(bytes), 0});
+        }
+    }
     std::vector<LinkRecord> link_records() const override;
 
   private:
@@ -117,6 +128,7 @@ class FlowBackend final : public NetworkBackend {
     void wake(std::uint64_t);
     void arm();
     void carry(RouteClass& route_class);
+    std::vector<double> bytes_so_far() const;
     void count_load(const RouteClass& route_class, bool more);
 
     EventQueue& queue_;
@@ -395,7 +407,7 @@ void FlowBackend::carry(RouteClass& route_class) {
     route_class.carried = 0;
 }
 
-std::vector<LinkRecord> FlowBackend::link_records() const {
+std::vector<double> FlowBackend::bytes_so_far() const {
     std::vector<double> bytes = carried_bytes_;
     bytes.resize(topology_.links());
     RouteFinder finder(routing_);
@@ -416,6 +428,11 @@ std::vector<LinkRecord> FlowBackend::link_records() const {
             bytes[share.link] += static_cast<double>(carried / MaxMin::kWorkABit) / 8 * share.part;
         }
     }
+    return bytes;
+}
+
+std::vector<LinkRecord> FlowBackend::link_records() const {
+    const std::vector<double> bytes = bytes_so_far();
     std::vector<LinkRecord> records;
     for (std::uint32_t link = 0; link < bytes.size(); ++link) {
         const Bytes size{static_cast<std::uint64_t>(bytes[link] + 0.5)};
@@ -443,6 +460,7 @@ const BackendInfo kFlowBackend = {"flow",
                                      Routing& routing,
                                      const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
                                       return std::make_unique<FlowBackend>(queue, routing, network);
-                                  }};
+                                  },
+                                  [](const ConfigView& network) { read_rate_cap(network); }};
 
 }  // namespace astra

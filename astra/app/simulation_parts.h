@@ -1,0 +1,81 @@
+// The layers of a simulation; known to its own sources alone.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "astra/app/jobs.h"
+#include "astra/app/simulation.h"
+#include "astra/core/event_queue.h"
+#include "network/backend/backend.h"
+#include "network/backend/link_sampler.h"
+#include "network/backend/recording_backend.h"
+#include "network/topology/failures.h"
+#include "network/topology/routing.h"
+#include "system/collective_engine.h"
+#include "system/memory_model.h"
+#include "system/point_to_point.h"
+#include "system/system_config.h"
+#include "workload/background_traffic.h"
+#include "workload/flow_player.h"
+#include "workload/replayer.h"
+
+namespace astra {
+
+// Members are built in this order and refer to the ones before.
+struct Simulation::Parts {
+    ConfigTree study;
+    Warnings warnings;
+    EventQueue queue;
+    Topology topology;
+    const BackendInfo& backend_info;
+    Routing routing;
+    std::unique_ptr<NetworkBackend> backend;
+    std::unique_ptr<RecordingBackend> watched;  // around the backend, for the traces; or none
+    SystemConfig system;
+    CollectiveEngine collectives;
+    PointToPoint points;
+    MemoryModel memory;
+    Replayer replayer;
+    FlowPlayer flows;
+    std::optional<BackgroundTraffic> background;
+    std::uint64_t moves = 0;            // of the workload, when last looked at
+    std::vector<std::string> jobs;      // by name, those with flow sets first
+    std::vector<std::uint32_t> job_of;  // by rank
+    std::optional<LinkSampler> sampler;
+    std::vector<LinkChange> failures;
+    bool record_flows = false;
+    std::string output_folder;
+    bool write_collectives = true;
+    bool write_links = true;
+    std::uint64_t dropped_dependencies = 0;
+
+    Parts(ConfigTree tree, const Recording& recording);
+
+    NetworkBackend& network() {
+        return watched ? static_cast<NetworkBackend&>(*watched) : *backend;
+    }
+    std::uint32_t ranks() const { return replayer.ranks() + flows.ranks(); }
+    std::uint32_t finished_ranks() const {
+        return replayer.finished_ranks() + flows.finished_ranks();
+    }
+    bool finished() const { return replayer.finished() && flows.finished(); }
+    RunProgress progress() const {
+        return {queue.now(), ranks(), finished_ranks(), queue.executed()};
+    }
+    void read_failures_of(const ConfigView& network_view);
+    void read_sampling(const ConfigView& output, bool wanted);
+    void change_link(std::uint64_t number) {
+        backend->set_link(failures[number].link, failures[number].up);
+    }
+    void add_jobs(LoadedJobs loaded);
+    void start();
+    bool run_slice(SimTime until, std::uint64_t events);
+    std::vector<FlowRecord> flow_records() const;
+    void check_finished(const RunLimits& limits) const;
+    void warn_of_the_run();
+};
+
+}  // namespace astra

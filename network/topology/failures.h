@@ -1,0 +1,21 @@
+// Links that fail, and come back, while the simulation runs: network.failures.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "astra/config/config_view.h"
+#include "network/topology/topology.h"
+
+namespace astra {
+
+struct LinkChange {
+    SimTime at;
+    std::uint32_t link = 0;
+    bool up = false;
+};
+
+// By time, then in the order of the study. Throws ConfigError.
+std::vector<LinkChange> read_failures(const ConfigView& network, const Topology& topology);
+
+}  // namespace astra
