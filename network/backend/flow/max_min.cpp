@@ -2,12 +2,15 @@
 #include "network/backend/flow/max_min.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "astra/core/check.h"
 
 namespace astra {
 
 namespace {
+
+constexpr double kWeightUnits = 4294967296.0;  // 2^32
 
 // Below 2^53, where every whole number is a double.
 std::uint64_t whole(double value) {
@@ -85,7 +88,7 @@ MaxMin::FlowId MaxMin::add_flow(std::span<const Use> uses, Work work, std::uint6
             ASTRA_CHECK(uses[before].constraint != uses[k].constraint, "a constraint twice");
         }
         Crossing& crossing = crossings_[flow.first_crossing + k];
-        crossing.weight = uses[k].weight;
+        crossing.weight = std::round(uses[k].weight * kWeightUnits) / kWeightUnits;
         crossing.constraint = constraint;
         constraints_[constraint].weight += crossing.weight;
         join_others(id, crossing);
@@ -213,17 +216,17 @@ std::uint64_t MaxMin::completion_ps(std::uint32_t constraint) const {
 }
 
 void MaxMin::join_others(std::uint32_t flow, Crossing& crossing) {
-    std::vector<std::uint32_t>& others = constraints_[crossing.constraint].others;
+    std::vector<Other>& others = constraints_[crossing.constraint].others;
     crossing.position = static_cast<std::uint32_t>(others.size());
-    others.push_back(flow);
+    others.push_back({flow, flows_[flow].owner});
 }
 
 void MaxMin::leave_others(const Crossing& crossing) {
-    std::vector<std::uint32_t>& others = constraints_[crossing.constraint].others;
-    const std::uint32_t last = others.back();
+    std::vector<Other>& others = constraints_[crossing.constraint].others;
+    const Other last = others.back();
     others[crossing.position] = last;
     others.pop_back();
-    for (Crossing& moved : crossings_of(flows_[last])) {
+    for (Crossing& moved : crossings_of(flows_[last.flow])) {
         if (moved.constraint == crossing.constraint) {
             moved.position = crossing.position;
         }

@@ -89,7 +89,6 @@ void MaxMin::begin_solve() {
         for (const Crossing& crossing : crossings_of(flows_[flow])) {
             Fill& fill = reach(crossing.constraint);
             fill.weight += crossing.weight;
-            ++fill.free;
         }
     }
     visited_ += pending_.size();
@@ -110,9 +109,9 @@ inline MaxMin::Fill& MaxMin::reach(std::uint32_t constraint) {
     return fill;
 }
 
-inline bool MaxMin::is_free(const Flow& flow) const {
-    return flow.owner == kNone ||
-           (fills_[flow.owner].solve == solve_ && phases_[flow.owner] == Phase::Released);
+inline bool MaxMin::is_free(Other other) const {
+    return other.owner == kNone ||
+           (phases_[other.owner] == Phase::Released && fills_[other.owner].solve == solve_);
 }
 
 // Frees the flows that a reached constraint owns.
@@ -127,7 +126,6 @@ void MaxMin::release(std::uint32_t constraint) {
     Fill& fill = fills_[constraint];
     fill.residual += level * c.own_weight;
     fill.weight += c.own_weight;
-    fill.free += count;
     visited_ += count;
     for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint32_t link = c.links[k];
@@ -135,7 +133,6 @@ void MaxMin::release(std::uint32_t constraint) {
             Fill& other = reach(link);
             other.residual += level;
             other.weight += 1;
-            ++other.free;
             continue;
         }
         for (const Crossing& crossing : crossings_of(flows_[c.own[k]])) {
@@ -143,15 +140,13 @@ void MaxMin::release(std::uint32_t constraint) {
                 Fill& other = reach(crossing.constraint);
                 other.residual += level * crossing.weight;
                 other.weight += crossing.weight;
-                ++other.free;
             }
         }
     }
 }
 
 void MaxMin::release_owners(std::uint32_t constraint) {
-    for (const std::uint32_t flow : constraints_[constraint].others) {
-        const std::uint32_t owner = flows_[flow].owner;
+    for (const auto [flow, owner] : constraints_[constraint].others) {
         if (owner != kNone) {
             reach(owner);
             if (phases_[owner] == Phase::Reached) {
@@ -177,11 +172,11 @@ bool MaxMin::release_faster(std::uint32_t constraint, double least) {
     double fastest = 0;
     bool any = false;
     visited_ += constraints_[constraint].others.size();
-    for (const std::uint32_t flow : constraints_[constraint].others) {
-        const std::uint32_t owner = flows_[flow].owner;
-        if (is_free(flows_[flow])) {
+    for (const Other other : constraints_[constraint].others) {
+        if (is_free(other)) {
             continue;
         }
+        const std::uint32_t owner = other.owner;
         if (levels_[owner] >= least && levels_[owner] > filled_) {
             reach(owner);
             release(owner);
@@ -218,29 +213,33 @@ MaxMin::Estimate MaxMin::estimate(std::uint32_t constraint) const {
     return {level, true};
 }
 
+// Down from a hole at `position`. Which of two children is less is a coin toss: it costs less to
+// compute it than to branch on it.
 void MaxMin::sift_key(std::size_t position, Key key) {
+    Key* const keys = keys_.data();
     const std::size_t size = keys_.size();
-    for (;;) {
-        std::size_t child = 2 * position + 1;
-        if (child >= size) {
-            break;
+    std::size_t child = 2 * position + 1;
+    while (child + 1 < size) {
+        child += static_cast<std::size_t>(keys[child + 1].level < keys[child].level);
+        if (key.level <= keys[child].level) {
+            keys[position] = key;
+            return;
         }
-        if (child + 1 < size && keys_[child + 1].level < keys_[child].level) {
-            ++child;
-        }
-        if (key.level <= keys_[child].level) {
-            break;
-        }
-        keys_[position] = keys_[child];
+        keys[position] = keys[child];
+        position = child;
+        child = 2 * position + 1;
+    }
+    if (child < size && keys[child].level < key.level) {
+        keys[position] = keys[child];
         position = child;
     }
-    keys_[position] = key;
+    keys[position] = key;
 }
 
 void MaxMin::build_keys() {
     keys_.clear();
     for (const std::uint32_t constraint : reached_) {
-        if (fills_[constraint].free > 0 && phases_[constraint] != Phase::Full) {
+        if (fills_[constraint].weight > 0 && phases_[constraint] != Phase::Full) {
             double level = estimate(constraint).level;
             if (hinted_ && phases_[constraint] == Phase::Released) {
                 level = std::max(level, hint(constraint));
@@ -287,7 +286,7 @@ bool MaxMin::comes_late(std::uint32_t constraint) const {
     }
     const Fill& fill = fills_[constraint];
     const double all = constraints_[constraint].weight;
-    if (fill.free == 0) {
+    if (fill.weight == 0) {
         return fill.residual < all;
     }
     return fill.residual < (filled_ + 1) * fill.weight ||
@@ -321,7 +320,7 @@ bool MaxMin::gather() {
             start_again();
             continue;
         }
-        if (fills_[first.constraint].free == 0) {
+        if (fills_[first.constraint].weight == 0) {
             drop_first_key();
             continue;
         }
@@ -367,7 +366,6 @@ void MaxMin::fix(std::uint32_t constraint, double level) {
         const auto count = static_cast<std::uint32_t>(c.own.size());
         fill.residual -= level * c.own_weight;
         fill.weight -= c.own_weight;
-        fill.free -= count;
         visited_ += count;
         for (std::uint32_t k = 0; k < count; ++k) {
             const std::uint32_t link = c.links[k];
@@ -376,7 +374,6 @@ void MaxMin::fix(std::uint32_t constraint, double level) {
                 other.residual -= level;
                 other.weight -= 1;
                 other.last = level;
-                --other.free;
                 continue;
             }
             for (const Crossing& crossing : crossings_of(flows_[c.own[k]])) {
@@ -385,7 +382,6 @@ void MaxMin::fix(std::uint32_t constraint, double level) {
                     other.residual -= level * crossing.weight;
                     other.weight -= crossing.weight;
                     other.last = level;
-                    --other.free;
                 }
             }
         }
@@ -394,7 +390,7 @@ void MaxMin::fix(std::uint32_t constraint, double level) {
         c.served_at_ps = now_ps_;
     }
     phases_[constraint] = Phase::Full;
-    if (fill.free > 0) {
+    if (fill.weight > 0) {
         take_over(constraint, level);
     }
 }
@@ -404,34 +400,33 @@ void MaxMin::take_over(std::uint32_t constraint, double level) {
     Constraint& c = constraints_[constraint];
     visited_ += c.others.size();
     for (std::uint32_t k = 0; k < c.others.size();) {
-        const std::uint32_t id = c.others[k];
-        Flow& flow = flows_[id];
-        if (!is_free(flow) || (flow.owner != kNone && in_batch_[flow.owner] != 0)) {
+        const auto [id, former] = c.others[k];
+        if (!is_free(c.others[k]) || (former != kNone && in_batch_[former] != 0)) {
             ++k;
             continue;
         }
+        Flow& flow = flows_[id];
         Work left = flow.target;
-        if (flow.owner != kNone) {
-            const Work done = constraints_[flow.owner].served;
+        if (former != kNone) {
+            const Work done = constraints_[former].served;
             left = left > done ? left - done : 0;
         }
-        const std::uint32_t former = flow.owner;
         double weight = 0;
         for (Crossing& crossing : crossings_of(flow)) {
-            if (crossing.constraint == former) {
-                leave_own(id, crossing.weight);
-                join_others(id, crossing);
-            } else if (crossing.constraint == constraint) {
-                weight = crossing.weight;
-                leave_others(crossing);
-            }
             Fill& fill = fills_[crossing.constraint];
             fill.residual -= level * crossing.weight;
             fill.weight -= crossing.weight;
-            --fill.free;
-            if (crossing.constraint != constraint) {
-                fill.last = level;
+            if (crossing.constraint == constraint) {
+                weight = crossing.weight;
+                leave_others(crossing);
+                continue;
             }
+            fill.last = level;
+            if (crossing.constraint == former) {
+                leave_own(id, crossing.weight);
+                join_others(id, crossing);
+            }
+            constraints_[crossing.constraint].others[crossing.position].owner = constraint;
         }
         flow.target = c.served + left;
         join_own(id, constraint, weight);
@@ -443,7 +438,7 @@ void MaxMin::finish_solve() {
     for (const std::uint32_t constraint : reached_) {
         Constraint& c = constraints_[constraint];
         const Fill& fill = fills_[constraint];
-        ASTRA_CHECK(fill.free == 0, "a flow without a rate");
+        ASTRA_CHECK(fill.weight == 0, "a flow without a rate");
         c.load = c.own.empty() && c.others.empty() ? 0 : c.capacity - fill.residual;
         c.other_max = std::max(c.other_max, fill.last);
         rekeyed_.push_back({completion_ps(constraint), constraint});
