@@ -62,6 +62,13 @@ std::uint32_t MaxMin::take_crossings(std::uint32_t count) {
 MaxMin::FlowId MaxMin::add_flow(std::span<const Use> uses, Work work, std::uint64_t tag) {
     ASTRA_CHECK(!uses.empty(), "a flow without constraints has no rate");
     ASTRA_CHECK(work <= kMostWork, "work");
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+        ASTRA_CHECK(index_of(uses[k].constraint) < constraints_.size(), "no such constraint");
+        ASTRA_CHECK(uses[k].weight >= kLeastWeight && uses[k].weight <= 1, "weight");
+        for (std::size_t before = 0; before < k; ++before) {
+            ASTRA_CHECK(uses[before].constraint != uses[k].constraint, "a constraint twice");
+        }
+    }
     std::uint32_t id = static_cast<std::uint32_t>(flows_.size());
     if (!free_flows_.empty()) {
         id = free_flows_.back();
@@ -82,11 +89,6 @@ MaxMin::FlowId MaxMin::add_flow(std::span<const Use> uses, Work work, std::uint6
     pending_.push_back(id);
     for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint32_t constraint = index_of(uses[k].constraint);
-        ASTRA_CHECK(constraint < constraints_.size(), "no such constraint");
-        ASTRA_CHECK(uses[k].weight >= kLeastWeight && uses[k].weight <= 1, "weight");
-        for (std::uint32_t before = 0; before < k; ++before) {
-            ASTRA_CHECK(uses[before].constraint != uses[k].constraint, "a constraint twice");
-        }
         Crossing& crossing = crossings_[flow.first_crossing + k];
         crossing.weight = std::round(uses[k].weight * kWeightUnits) / kWeightUnits;
         crossing.constraint = constraint;

@@ -22,13 +22,14 @@
 // the filling fixes first. Without them and their share of the capacities the same holds again.
 //
 // The fill of the free flows has (a) and (b) on its own constraints. With the fixed flows:
-//   - a fixed flow keeps an owner that was not reached (or is a cap), on which no rate has
-//     changed: (b). On a reached constraint that has become full at L it is not faster than L: (a).
-//   - on a reached constraint, fixed flows below L by more than step 2 tells leave full_c as the
-//     fill of the free flows has it, so that (a) and (b) hold for the free flows.
-// What is released during the fill comes in time: it had a rate above every level fixed so far. A
-// constraint that is full by then has none of its flows, as it would have released them itself, and
-// what they touch is owned at least at their rate. Levels that rise past theirs were not needed.
+//   - a fixed flow keeps an owner that was not reached, on which no rate has changed, or a cap:
+//   (b).
+//     On a reached constraint that has become full at L it is not faster than L: (a).
+//   - fixed flows slower than L by more than step 2 tells leave full_c where the fill of the free
+//     flows has it: (a) and (b) for the free flows.
+// What is released during the fill comes in time. It ran above every level fixed so far. A
+// constraint that is full by then has none of its flows, as it would have released them itself; and
+// what its flows touch runs at their rate or faster.
 //
 // A key is a lower bound of the level at which its constraint becomes full: fixing flows at or
 // below it only raises it, so that it is enough to look again when it comes first. A release may
@@ -38,22 +39,11 @@
 // bound: a key starts a little below the old level instead. When its constraint comes first and
 // might have been full before (comes_late), which is rare, the fill starts again with true bounds.
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "astra/core/check.h"
 #include "network/backend/flow/max_min.h"
 
 namespace astra {
-
-namespace {
-
-// Of a number in 0 .. 2^63; std::floor is a call where the processor may lack the instruction.
-double floor_of(double value) {
-    return static_cast<double>(static_cast<std::int64_t>(value));
-}
-
-}  // namespace
 
 void MaxMin::solve(SimTime now) {
     ASTRA_CHECK(now.ps >= now_ps_, "time does not go back");
@@ -97,7 +87,7 @@ void MaxMin::begin_solve() {
     pending_.clear();
 }
 
-inline MaxMin::Fill& MaxMin::reach(std::uint32_t constraint) {
+MaxMin::Fill& MaxMin::reach(std::uint32_t constraint) {
     Fill& fill = fills_[constraint];
     if (fill.solve != solve_) {
         fill = {};
@@ -127,10 +117,16 @@ void MaxMin::release(std::uint32_t constraint) {
     fill.residual += level * c.own_weight;
     fill.weight += c.own_weight;
     visited_ += count;
+    Fill* const fills = fills_.data();
+    const std::uint32_t* const links = c.links.data();
+    const std::uint32_t solve = solve_;
     for (std::uint32_t k = 0; k < count; ++k) {
-        const std::uint32_t link = c.links[k];
+        const std::uint32_t link = links[k];
         if (link != kNone) {
-            Fill& other = reach(link);
+            Fill& other = fills[link];
+            if (other.solve != solve) [[unlikely]] {
+                reach(link);
+            }
             other.residual += level;
             other.weight += 1;
             continue;
@@ -189,163 +185,6 @@ bool MaxMin::release_faster(std::uint32_t constraint, double least) {
     return any;
 }
 
-// With residual R and weight W of the free flows, the constraint is full at K = floor(R / W),
-// unless fixed flows count. A fixed flow of rate r < K makes it full at r if the capacity less sum
-// of w·min(rate, r), at least (K - r)·W, is less than the weight of all that could be faster, at
-// most all weight: if r > K - (all weight) / W. One step more is for the rounding of fractional
-// weights. If there is no such flow now, fixing flows brings none: of the two sides of that
-// comparison the first only grows, and the second only shrinks.
-MaxMin::Estimate MaxMin::estimate(std::uint32_t constraint) const {
-    const Constraint& c = constraints_[constraint];
-    if (c.is_cap) {
-        return {c.capacity, true};
-    }
-    const Fill& fill = fills_[constraint];
-    const double most = static_cast<double>(kMaxRate);
-    double level = most;
-    if (fill.weight > 0) {
-        level = floor_of(std::clamp(fill.residual / fill.weight, 1.0, most));
-        const double least = level - c.weight / fill.weight - 1;
-        if (c.other_max >= least && c.other_max > filled_) {
-            return {least, false};
-        }
-    }
-    return {level, true};
-}
-
-// Down from a hole at `position`. Which of two children is less is a coin toss: it costs less to
-// compute it than to branch on it.
-void MaxMin::sift_key(std::size_t position, Key key) {
-    Key* const keys = keys_.data();
-    const std::size_t size = keys_.size();
-    std::size_t child = 2 * position + 1;
-    while (child + 1 < size) {
-        child += static_cast<std::size_t>(keys[child + 1].level < keys[child].level);
-        if (key.level <= keys[child].level) {
-            keys[position] = key;
-            return;
-        }
-        keys[position] = keys[child];
-        position = child;
-        child = 2 * position + 1;
-    }
-    if (child < size && keys[child].level < key.level) {
-        keys[position] = keys[child];
-        position = child;
-    }
-    keys[position] = key;
-}
-
-void MaxMin::build_keys() {
-    keys_.clear();
-    for (const std::uint32_t constraint : reached_) {
-        if (fills_[constraint].weight > 0 && phases_[constraint] != Phase::Full) {
-            double level = estimate(constraint).level;
-            if (hinted_ && phases_[constraint] == Phase::Released) {
-                level = std::max(level, hint(constraint));
-            }
-            keys_.push_back({level, constraint});
-        }
-    }
-    for (std::size_t position = keys_.size() / 2; position-- > 0;) {
-        sift_key(position, keys_[position]);
-    }
-}
-
-void MaxMin::replace_first_key(double level) {
-    sift_key(0, {level, keys_.front().constraint});
-}
-
-void MaxMin::drop_first_key() {
-    const Key last = keys_.back();
-    keys_.pop_back();
-    if (!keys_.empty()) {
-        sift_key(0, last);
-    }
-}
-
-void MaxMin::discard_batch() {
-    for (const std::uint32_t constraint : batch_) {
-        in_batch_[constraint] = 0;
-    }
-    batch_.clear();
-}
-
-// A key near the level that the constraint had, which is no bound.
-double MaxMin::hint(std::uint32_t constraint) const {
-    return levels_[constraint] *
-           (1 - 0.5 / static_cast<double>(constraints_[constraint].own.size()));
-}
-
-// Whether the first key, being a hint, may have hidden that its constraint was full at a level
-// already fixed. With its residual R, W and K as at `estimate` and `last` the greatest rate fixed
-// on it, it was not if K is above and R - last·W is not less than all the weight on it.
-bool MaxMin::comes_late(std::uint32_t constraint) const {
-    if (phases_[constraint] != Phase::Released) {
-        return false;
-    }
-    const Fill& fill = fills_[constraint];
-    const double all = constraints_[constraint].weight;
-    if (fill.weight == 0) {
-        return fill.residual < all;
-    }
-    return fill.residual < (filled_ + 1) * fill.weight ||
-           (fill.last > 0 && fill.residual - fill.last * fill.weight < all);
-}
-
-// Frees all that the solve has fixed, and does without hints.
-void MaxMin::start_again() {
-    hinted_ = false;
-    discard_batch();
-    filled_ = 0;
-    for (std::size_t k = 0; k < reached_.size(); ++k) {
-        if (phases_[reached_[k]] == Phase::Full) {
-            phases_[reached_[k]] = Phase::Reached;
-            release(reached_[k]);
-        }
-    }
-    released_ = 0;
-    release_reached();
-    build_keys();
-}
-
-// Finds the constraints that become full next, all at one level. Nothing is fixed meanwhile, so
-// that their levels are those before any of them is full. False if no flow is free.
-bool MaxMin::gather() {
-    batch_.clear();
-    double level = 0;
-    while (!keys_.empty() && (batch_.empty() || keys_.front().level <= level)) {
-        const Key first = keys_.front();
-        if (hinted_ && comes_late(first.constraint)) {
-            start_again();
-            continue;
-        }
-        if (fills_[first.constraint].weight == 0) {
-            drop_first_key();
-            continue;
-        }
-        const Estimate now = estimate(first.constraint);
-        if (now.level > first.level) {
-            replace_first_key(now.level);
-        } else if (now.sure && !batch_.empty() && now.level < level) {
-            start_again();
-        } else if (now.sure) {
-            level = now.level;
-            batch_.push_back(first.constraint);
-            in_batch_[first.constraint] = 1;
-            drop_first_key();
-        } else if (release_faster(first.constraint, now.level)) {
-            release_reached();
-            discard_batch();
-            build_keys();
-        } else {
-            replace_first_key(estimate(first.constraint).level);
-        }
-    }
-    filled_ = level;
-    return !batch_.empty();
-}
-
 void MaxMin::fill() {
     build_keys();
     while (gather()) {
@@ -367,10 +206,12 @@ void MaxMin::fix(std::uint32_t constraint, double level) {
         fill.residual -= level * c.own_weight;
         fill.weight -= c.own_weight;
         visited_ += count;
+        Fill* const fills = fills_.data();
+        const std::uint32_t* const links = c.links.data();
         for (std::uint32_t k = 0; k < count; ++k) {
-            const std::uint32_t link = c.links[k];
+            const std::uint32_t link = links[k];
             if (link != kNone) {
-                Fill& other = fills_[link];
+                Fill& other = fills[link];
                 other.residual -= level;
                 other.weight -= 1;
                 other.last = level;
