@@ -144,7 +144,7 @@ std::span<const MaxMin::Completion> MaxMin::pop_completed(SimTime now) {
         const std::uint32_t group = completions_.next_group();
         const Constraint& c = constraints_[group];
         const Work done = served(c, levels_[group], now.ps);
-        while (!c.own.empty() && flows_[c.own.front()].target <= done) {
+        while (!c.own.empty() && c.first_target <= done) {
             completed_flows_.push_back(c.own.front());
             remove_flow(FlowId{c.own.front()});
         }
@@ -204,7 +204,7 @@ std::uint64_t MaxMin::completion_ps(std::uint32_t constraint) const {
     if (c.own.empty()) {
         return kMaxPs;
     }
-    const Work target = flows_[c.own.front()].target;
+    const Work target = c.first_target;
     if (target <= c.served) {
         return c.served_at_ps;
     }
@@ -249,6 +249,9 @@ void MaxMin::place_own(Constraint& c,
     c.own[position] = flow;
     c.links[position] = link;
     flows_[flow].position = position;
+    if (position == 0) {
+        c.first_target = flows_[flow].target;
+    }
 }
 
 // Puts the flow where the heap wants it, starting from the hole at `position`.

@@ -130,12 +130,13 @@ class MaxMin {
         double weight = 0;      // of all flows on it
         double own_weight = 0;  // of its own
         double other_max = 0;   // no flow of `others` is faster
-        Work served = 0;        // to each of its own, up to served_at_ps
+        bool is_cap = false;
         std::uint64_t served_at_ps = 0;
+        Work served = 0;        // to each of its own, up to served_at_ps
+        Work first_target = 0;  // of the first of its own
         std::vector<std::uint32_t> own;
         std::vector<std::uint32_t> links;
         std::vector<Other> others;
-        bool is_cap = false;
     };
     enum class Phase : std::uint8_t { Reached, Released, Full };
     // A constraint during a solve. Fields of another solve are void.

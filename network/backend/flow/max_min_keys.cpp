@@ -146,21 +146,23 @@ bool MaxMin::gather() {
     double level = 0;
     while (!keys_.empty() && (batch_.empty() || keys_.front().level <= level)) {
         const Key first = keys_.front();
-        if (hinted_ && comes_late(first.constraint)) {
-            start_again();
-            continue;
-        }
         if (fills_[first.constraint].weight == 0) {
-            drop_first_key();
+            if (hinted_ && comes_late(first.constraint)) {
+                start_again();
+            } else {
+                drop_first_key();
+            }
             continue;
         }
         const Estimate now = estimate(first.constraint);
         if (now.level > first.level) {
             replace_first_key(now.level);
-        } else if (now.sure && !batch_.empty() && now.level < level) {
+        } else if (now.sure && hinted_ &&
+                   (comes_late(first.constraint) || (!batch_.empty() && now.level < level))) {
             start_again();
         } else if (now.sure) {
-            level = now.level;
+            // Of a batch all have one level; that of a true bound differs by rounding at most.
+            level = batch_.empty() ? now.level : level;
             batch_.push_back(first.constraint);
             in_batch_[first.constraint] = 1;
             drop_first_key();
