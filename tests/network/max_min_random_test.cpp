@@ -1,7 +1,10 @@
 // Random constraints, flows and changes: every rate, load, remaining work and completion time
 // against the model in max_min_mirror.h, after every solve.
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -132,6 +135,102 @@ TEST(MaxMinRandomTest, SwitchOfFewBits) {
 
 TEST(MaxMinRandomTest, Switch) {
     play({200, 16, 60, 400'000'000'000, false, false, true});
+}
+
+// The rates of filling in real numbers, nothing rounded.
+std::vector<long double> real_rates(const std::vector<long double>& capacities,
+                                    const std::vector<std::vector<double>>& weights) {
+    std::vector<long double> rates(weights.size(), -1);
+    for (;;) {
+        long double least = std::numeric_limits<long double>::infinity();
+        std::size_t full = capacities.size();
+        for (std::size_t k = 0; k < capacities.size(); ++k) {
+            long double residual = capacities[k];
+            long double weight = 0;
+            for (std::size_t flow = 0; flow < weights.size(); ++flow) {
+                residual -= rates[flow] < 0 ? 0 : rates[flow] * weights[flow][k];
+                weight += rates[flow] < 0 ? weights[flow][k] : 0;
+            }
+            if (weight > 0 && residual / weight < least) {
+                least = residual / weight;
+                full = k;
+            }
+        }
+        if (full == capacities.size()) {
+            return rates;
+        }
+        for (std::size_t flow = 0; flow < weights.size(); ++flow) {
+            if (rates[flow] < 0 && weights[flow][full] > 0) {
+                rates[flow] = least;
+            }
+        }
+    }
+}
+
+// Any weights from 1/10 to 1, at 10 to 400 Gb/s. A weight is off by up to 2^-33, a 10^-9th of the
+// least, and a rate by that much times the levels below it, at most 8: 10^-8 of it; or as many
+// bit/s as there are flows.
+TEST(MaxMinRandomTest, AnyWeights) {
+    std::mt19937_64 random(7);
+    const auto real = [&random](double least, double most) {
+        return std::uniform_real_distribution<double>(least, most)(random);
+    };
+    for (int round = 0; round < 300; ++round) {
+        MaxMin solver;
+        std::vector<long double> capacities;
+        std::vector<MaxMin::ConstraintId> ids;
+        for (int k = 0; k < 8; ++k) {
+            const auto capacity = static_cast<std::uint64_t>(real(1e10, 4e11));
+            capacities.push_back(static_cast<long double>(capacity));
+            ids.push_back(solver.add_constraint({capacity}));
+        }
+        std::vector<std::vector<double>> weights;
+        std::vector<MaxMin::FlowId> flows;
+        for (int step = 0; step < 30; ++step) {
+            if (flows.size() > 4 && random() % 3 == 0) {
+                const auto victim = static_cast<std::ptrdiff_t>(random() % flows.size());
+                solver.remove_flow(flows[static_cast<std::size_t>(victim)]);
+                flows.erase(flows.begin() + victim);
+                weights.erase(weights.begin() + victim);
+            } else {
+                std::vector<MaxMin::Use> uses;
+                weights.emplace_back(ids.size());
+                for (std::size_t k = random() % 4; k < ids.size(); k += 1 + random() % 4) {
+                    weights.back()[k] = random() % 2 == 0 ? real(0.1, 1) : 1.0 / 3;
+                    uses.push_back({ids[k], weights.back()[k]});
+                }
+                flows.push_back(solver.add_flow(uses, MaxMin::kMostWork, 0));
+            }
+            solver.solve({0});
+            const std::vector<long double> expected = real_rates(capacities, weights);
+            for (std::size_t flow = 0; flow < flows.size(); ++flow) {
+                const auto rate = static_cast<double>(expected[flow]);
+                ASSERT_NEAR(static_cast<double>(solver.rate(flows[flow]).bits_per_s),
+                            rate,
+                            30 + rate * 1e-8)
+                    << "round " << round << ", step " << step << ", flow " << flow;
+            }
+        }
+    }
+}
+
+// The same play twice: the same choices, in particular of bottlenecks among equals.
+TEST(MaxMinRandomTest, SameEveryRun) {
+    const auto choices = [] {
+        std::vector<std::uint64_t> record;
+        Play play({1, 8, 16, 60, true, true}, 3);
+        for (int step = 0; step < 100; ++step) {
+            play.step();
+            for (const std::uint64_t tag : play.mirror().tags()) {
+                const MaxMin& solver = play.mirror().solver();
+                record.push_back(
+                    static_cast<std::uint64_t>(solver.bottleneck(play.mirror().id(tag))));
+            }
+            record.push_back(play.mirror().solver().visited_flows());
+        }
+        return record;
+    };
+    EXPECT_EQ(choices(), choices());
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #include "network/backend/flow/max_min.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "astra/core/check.h"
 
 namespace astra {
 
 namespace {
+
+constexpr double kWeightUnits = 4294967296.0;  // 2^32
 
 // Below 2^53, where every whole number is a double.
 std::uint64_t whole(double value) {
@@ -59,6 +62,13 @@ std::uint32_t MaxMin::take_crossings(std::uint32_t count) {
 MaxMin::FlowId MaxMin::add_flow(std::span<const Use> uses, Work work, std::uint64_t tag) {
     ASTRA_CHECK(!uses.empty(), "a flow without constraints has no rate");
     ASTRA_CHECK(work <= kMostWork, "work");
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+        ASTRA_CHECK(index_of(uses[k].constraint) < constraints_.size(), "no such constraint");
+        ASTRA_CHECK(uses[k].weight >= kLeastWeight && uses[k].weight <= kMostWeight, "weight");
+        for (std::size_t before = 0; before < k; ++before) {
+            ASTRA_CHECK(uses[before].constraint != uses[k].constraint, "a constraint twice");
+        }
+    }
     std::uint32_t id = static_cast<std::uint32_t>(flows_.size());
     if (!free_flows_.empty()) {
         id = free_flows_.back();
@@ -79,13 +89,8 @@ MaxMin::FlowId MaxMin::add_flow(std::span<const Use> uses, Work work, std::uint6
     pending_.push_back(id);
     for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint32_t constraint = index_of(uses[k].constraint);
-        ASTRA_CHECK(constraint < constraints_.size(), "no such constraint");
-        ASTRA_CHECK(uses[k].weight >= kLeastWeight && uses[k].weight <= kMostWeight, "weight");
-        for (std::uint32_t before = 0; before < k; ++before) {
-            ASTRA_CHECK(uses[before].constraint != uses[k].constraint, "a constraint twice");
-        }
         Crossing& crossing = crossings_[flow.first_crossing + k];
-        crossing.weight = uses[k].weight;
+        crossing.weight = std::round(uses[k].weight * kWeightUnits) / kWeightUnits;
         crossing.constraint = constraint;
         constraints_[constraint].weight += crossing.weight;
         join_others(id, crossing);
@@ -139,7 +144,7 @@ std::span<const MaxMin::Completion> MaxMin::pop_completed(SimTime now) {
         const std::uint32_t group = completions_.next_group();
         const Constraint& c = constraints_[group];
         const Work done = served(c, levels_[group], now.ps);
-        while (!c.own.empty() && flows_[c.own.front()].target <= done) {
+        while (!c.own.empty() && c.first_target <= done) {
             completed_flows_.push_back(c.own.front());
             remove_flow(FlowId{c.own.front()});
         }
@@ -199,7 +204,7 @@ std::uint64_t MaxMin::completion_ps(std::uint32_t constraint) const {
     if (c.own.empty()) {
         return kMaxPs;
     }
-    const Work target = flows_[c.own.front()].target;
+    const Work target = c.first_target;
     if (target <= c.served) {
         return c.served_at_ps;
     }
@@ -213,17 +218,17 @@ std::uint64_t MaxMin::completion_ps(std::uint32_t constraint) const {
 }
 
 void MaxMin::join_others(std::uint32_t flow, Crossing& crossing) {
-    std::vector<std::uint32_t>& others = constraints_[crossing.constraint].others;
+    std::vector<Other>& others = constraints_[crossing.constraint].others;
     crossing.position = static_cast<std::uint32_t>(others.size());
-    others.push_back(flow);
+    others.push_back({flow, flows_[flow].owner});
 }
 
 void MaxMin::leave_others(const Crossing& crossing) {
-    std::vector<std::uint32_t>& others = constraints_[crossing.constraint].others;
-    const std::uint32_t last = others.back();
+    std::vector<Other>& others = constraints_[crossing.constraint].others;
+    const Other last = others.back();
     others[crossing.position] = last;
     others.pop_back();
-    for (Crossing& moved : crossings_of(flows_[last])) {
+    for (Crossing& moved : crossings_of(flows_[last.flow])) {
         if (moved.constraint == crossing.constraint) {
             moved.position = crossing.position;
         }
@@ -244,6 +249,9 @@ void MaxMin::place_own(Constraint& c,
     c.own[position] = flow;
     c.links[position] = link;
     flows_[flow].position = position;
+    if (position == 0) {
+        c.first_target = flows_[flow].target;
+    }
 }
 
 // Puts the flow where the heap wants it, starting from the hole at `position`.

@@ -14,7 +14,8 @@
 // A solve starts from the last allocation and visits only flows that the changes can reach; its
 // result is that of filling everything anew (max_min_fill.cpp has the proof). All sums are whole
 // numbers below 2^53 in doubles, exact and so independent of order, if weights are 1; likewise if
-// they are multiples of 2^-k and capacities below 2^(53-k). Other weights round: such rates are
+// they are multiples of 2^-k and capacities below 2^(53-k). Other weights are rounded to multiples
+// of 2^-32, so that they add up exactly, and their products with rates to doubles: such rates are
 // within the rounding of those filled anew, and equal from run to run.
 //
 // Service is exact: see Work.
@@ -117,6 +118,10 @@ class MaxMin {
         std::uint32_t first_crossing = 0;  // in crossings_
         std::uint32_t crossings = 0;       // zero if the id is free
     };
+    struct Other {
+        std::uint32_t flow = 0;
+        std::uint32_t owner = kNone;
+    };
     // The flows whose bottleneck it is (`own`) are a heap by (target, sequence). What a fill needs
     // of them is `links`, in the same order: the other constraint of a flow that crosses two with
     // weight 1, or kNone.
@@ -126,20 +131,20 @@ class MaxMin {
         double weight = 0;      // of all flows on it
         double own_weight = 0;  // of its own
         double other_max = 0;   // no flow of `others` is faster
-        Work served = 0;        // to each of its own, up to served_at_ps
+        bool is_cap = false;
         std::uint64_t served_at_ps = 0;
+        Work served = 0;        // to each of its own, up to served_at_ps
+        Work first_target = 0;  // of the first of its own
         std::vector<std::uint32_t> own;
         std::vector<std::uint32_t> links;
-        std::vector<std::uint32_t> others;
-        bool is_cap = false;
+        std::vector<Other> others;
     };
     enum class Phase : std::uint8_t { Reached, Released, Full };
     // A constraint during a solve. Fields of another solve are void.
-    struct Fill {
+    struct alignas(32) Fill {
         double residual = 0;  // capacity less what the fixed flows take
-        double weight = 0;    // of the free flows
+        double weight = 0;    // of the free flows; exact, so zero if there are none
         double last = 0;      // the greatest rate of a flow of `others` fixed by this solve
-        std::uint32_t free = 0;
         std::uint32_t solve = 0;
     };
     struct Key {
@@ -176,7 +181,7 @@ class MaxMin {
 
     // max_min_fill.cpp
     Fill& reach(std::uint32_t constraint);
-    bool is_free(const Flow& flow) const;
+    bool is_free(Other other) const;
     void begin_solve();
     void release(std::uint32_t constraint);
     void release_owners(std::uint32_t constraint);

@@ -22,13 +22,14 @@
 // the filling fixes first. Without them and their share of the capacities the same holds again.
 //
 // The fill of the free flows has (a) and (b) on its own constraints. With the fixed flows:
-//   - a fixed flow keeps an owner that was not reached (or is a cap), on which no rate has
-//     changed: (b). On a reached constraint that has become full at L it is not faster than L: (a).
-//   - on a reached constraint, fixed flows below L by more than step 2 tells leave full_c as the
-//     fill of the free flows has it, so that (a) and (b) hold for the free flows.
-// What is released during the fill comes in time: it had a rate above every level fixed so far. A
-// constraint that is full by then has none of its flows, as it would have released them itself, and
-// what they touch is owned at least at their rate. Levels that rise past theirs were not needed.
+//   - a fixed flow keeps an owner that was not reached, on which no rate has changed, or a cap:
+//   (b).
+//     On a reached constraint that has become full at L it is not faster than L: (a).
+//   - fixed flows slower than L by more than step 2 tells leave full_c where the fill of the free
+//     flows has it: (a) and (b) for the free flows.
+// What is released during the fill comes in time. It ran above every level fixed so far. A
+// constraint that is full by then has none of its flows, as it would have released them itself; and
+// what its flows touch runs at their rate or faster.
 //
 // A key is a lower bound of the level at which its constraint becomes full: fixing flows at or
 // below it only raises it, so that it is enough to look again when it comes first. A release may
@@ -38,22 +39,11 @@
 // bound: a key starts a little below the old level instead. When its constraint comes first and
 // might have been full before (comes_late), which is rare, the fill starts again with true bounds.
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "astra/core/check.h"
 #include "network/backend/flow/max_min.h"
 
 namespace astra {
-
-namespace {
-
-// Of a number in 0 .. 2^63; std::floor is a call where the processor may lack the instruction.
-double floor_of(double value) {
-    return static_cast<double>(static_cast<std::int64_t>(value));
-}
-
-}  // namespace
 
 void MaxMin::solve(SimTime now) {
     ASTRA_CHECK(now.ps >= now_ps_, "time does not go back");
@@ -89,7 +79,6 @@ void MaxMin::begin_solve() {
         for (const Crossing& crossing : crossings_of(flows_[flow])) {
             Fill& fill = reach(crossing.constraint);
             fill.weight += crossing.weight;
-            ++fill.free;
         }
     }
     visited_ += pending_.size();
@@ -98,7 +87,7 @@ void MaxMin::begin_solve() {
     pending_.clear();
 }
 
-inline MaxMin::Fill& MaxMin::reach(std::uint32_t constraint) {
+MaxMin::Fill& MaxMin::reach(std::uint32_t constraint) {
     Fill& fill = fills_[constraint];
     if (fill.solve != solve_) {
         fill = {};
@@ -110,9 +99,9 @@ inline MaxMin::Fill& MaxMin::reach(std::uint32_t constraint) {
     return fill;
 }
 
-inline bool MaxMin::is_free(const Flow& flow) const {
-    return flow.owner == kNone ||
-           (fills_[flow.owner].solve == solve_ && phases_[flow.owner] == Phase::Released);
+inline bool MaxMin::is_free(Other other) const {
+    return other.owner == kNone ||
+           (phases_[other.owner] == Phase::Released && fills_[other.owner].solve == solve_);
 }
 
 // Frees the flows that a reached constraint owns.
@@ -127,15 +116,19 @@ void MaxMin::release(std::uint32_t constraint) {
     Fill& fill = fills_[constraint];
     fill.residual += level * c.own_weight;
     fill.weight += c.own_weight;
-    fill.free += count;
     visited_ += count;
+    Fill* const fills = fills_.data();
+    const std::uint32_t* const links = c.links.data();
+    const std::uint32_t solve = solve_;
     for (std::uint32_t k = 0; k < count; ++k) {
-        const std::uint32_t link = c.links[k];
+        const std::uint32_t link = links[k];
         if (link != kNone) {
-            Fill& other = reach(link);
+            Fill& other = fills[link];
+            if (other.solve != solve) [[unlikely]] {
+                reach(link);
+            }
             other.residual += level;
             other.weight += 1;
-            ++other.free;
             continue;
         }
         for (const Crossing& crossing : crossings_of(flows_[c.own[k]])) {
@@ -143,15 +136,13 @@ void MaxMin::release(std::uint32_t constraint) {
                 Fill& other = reach(crossing.constraint);
                 other.residual += level * crossing.weight;
                 other.weight += crossing.weight;
-                ++other.free;
             }
         }
     }
 }
 
 void MaxMin::release_owners(std::uint32_t constraint) {
-    for (const std::uint32_t flow : constraints_[constraint].others) {
-        const std::uint32_t owner = flows_[flow].owner;
+    for (const auto [flow, owner] : constraints_[constraint].others) {
         if (owner != kNone) {
             reach(owner);
             if (phases_[owner] == Phase::Reached) {
@@ -177,11 +168,11 @@ bool MaxMin::release_faster(std::uint32_t constraint, double least) {
     double fastest = 0;
     bool any = false;
     visited_ += constraints_[constraint].others.size();
-    for (const std::uint32_t flow : constraints_[constraint].others) {
-        const std::uint32_t owner = flows_[flow].owner;
-        if (is_free(flows_[flow])) {
+    for (const Other other : constraints_[constraint].others) {
+        if (is_free(other)) {
             continue;
         }
+        const std::uint32_t owner = other.owner;
         if (levels_[owner] >= least && levels_[owner] > filled_) {
             reach(owner);
             release(owner);
@@ -192,159 +183,6 @@ bool MaxMin::release_faster(std::uint32_t constraint, double least) {
     }
     constraints_[constraint].other_max = fastest;
     return any;
-}
-
-// With residual R and weight W of the free flows, the constraint is full at K = floor(R / W),
-// unless fixed flows count. A fixed flow of rate r < K makes it full at r if the capacity less sum
-// of w·min(rate, r), at least (K - r)·W, is less than the weight of all that could be faster, at
-// most all weight: if r > K - (all weight) / W. One step more is for the rounding of fractional
-// weights. If there is no such flow now, fixing flows brings none: of the two sides of that
-// comparison the first only grows, and the second only shrinks.
-MaxMin::Estimate MaxMin::estimate(std::uint32_t constraint) const {
-    const Constraint& c = constraints_[constraint];
-    if (c.is_cap) {
-        return {c.capacity, true};
-    }
-    const Fill& fill = fills_[constraint];
-    const double most = static_cast<double>(kMaxRate);
-    double level = most;
-    if (fill.weight > 0) {
-        level = floor_of(std::clamp(fill.residual / fill.weight, 1.0, most));
-        const double least = level - c.weight / fill.weight - 1;
-        if (c.other_max >= least && c.other_max > filled_) {
-            return {least, false};
-        }
-    }
-    return {level, true};
-}
-
-void MaxMin::sift_key(std::size_t position, Key key) {
-    const std::size_t size = keys_.size();
-    for (;;) {
-        std::size_t child = 2 * position + 1;
-        if (child >= size) {
-            break;
-        }
-        if (child + 1 < size && keys_[child + 1].level < keys_[child].level) {
-            ++child;
-        }
-        if (key.level <= keys_[child].level) {
-            break;
-        }
-        keys_[position] = keys_[child];
-        position = child;
-    }
-    keys_[position] = key;
-}
-
-void MaxMin::build_keys() {
-    keys_.clear();
-    for (const std::uint32_t constraint : reached_) {
-        if (fills_[constraint].free > 0 && phases_[constraint] != Phase::Full) {
-            double level = estimate(constraint).level;
-            if (hinted_ && phases_[constraint] == Phase::Released) {
-                level = std::max(level, hint(constraint));
-            }
-            keys_.push_back({level, constraint});
-        }
-    }
-    for (std::size_t position = keys_.size() / 2; position-- > 0;) {
-        sift_key(position, keys_[position]);
-    }
-}
-
-void MaxMin::replace_first_key(double level) {
-    sift_key(0, {level, keys_.front().constraint});
-}
-
-void MaxMin::drop_first_key() {
-    const Key last = keys_.back();
-    keys_.pop_back();
-    if (!keys_.empty()) {
-        sift_key(0, last);
-    }
-}
-
-void MaxMin::discard_batch() {
-    for (const std::uint32_t constraint : batch_) {
-        in_batch_[constraint] = 0;
-    }
-    batch_.clear();
-}
-
-// A key near the level that the constraint had, which is no bound.
-double MaxMin::hint(std::uint32_t constraint) const {
-    return levels_[constraint] *
-           (1 - 0.5 / static_cast<double>(constraints_[constraint].own.size()));
-}
-
-// Whether the first key, being a hint, may have hidden that its constraint was full at a level
-// already fixed. With its residual R, W and K as at `estimate` and `last` the greatest rate fixed
-// on it, it was not if K is above and R - last·W is not less than all the weight on it.
-bool MaxMin::comes_late(std::uint32_t constraint) const {
-    if (phases_[constraint] != Phase::Released) {
-        return false;
-    }
-    const Fill& fill = fills_[constraint];
-    const double all = constraints_[constraint].weight;
-    if (fill.free == 0) {
-        return fill.residual < all;
-    }
-    return fill.residual < (filled_ + 1) * fill.weight ||
-           (fill.last > 0 && fill.residual - fill.last * fill.weight < all);
-}
-
-// Frees all that the solve has fixed, and does without hints.
-void MaxMin::start_again() {
-    hinted_ = false;
-    discard_batch();
-    filled_ = 0;
-    for (std::size_t k = 0; k < reached_.size(); ++k) {
-        if (phases_[reached_[k]] == Phase::Full) {
-            phases_[reached_[k]] = Phase::Reached;
-            release(reached_[k]);
-        }
-    }
-    released_ = 0;
-    release_reached();
-    build_keys();
-}
-
-// Finds the constraints that become full next, all at one level. Nothing is fixed meanwhile, so
-// that their levels are those before any of them is full. False if no flow is free.
-bool MaxMin::gather() {
-    batch_.clear();
-    double level = 0;
-    while (!keys_.empty() && (batch_.empty() || keys_.front().level <= level)) {
-        const Key first = keys_.front();
-        if (hinted_ && comes_late(first.constraint)) {
-            start_again();
-            continue;
-        }
-        if (fills_[first.constraint].free == 0) {
-            drop_first_key();
-            continue;
-        }
-        const Estimate now = estimate(first.constraint);
-        if (now.level > first.level) {
-            replace_first_key(now.level);
-        } else if (now.sure && !batch_.empty() && now.level < level) {
-            start_again();
-        } else if (now.sure) {
-            level = now.level;
-            batch_.push_back(first.constraint);
-            in_batch_[first.constraint] = 1;
-            drop_first_key();
-        } else if (release_faster(first.constraint, now.level)) {
-            release_reached();
-            discard_batch();
-            build_keys();
-        } else {
-            replace_first_key(estimate(first.constraint).level);
-        }
-    }
-    filled_ = level;
-    return !batch_.empty();
 }
 
 void MaxMin::fill() {
@@ -367,16 +205,16 @@ void MaxMin::fix(std::uint32_t constraint, double level) {
         const auto count = static_cast<std::uint32_t>(c.own.size());
         fill.residual -= level * c.own_weight;
         fill.weight -= c.own_weight;
-        fill.free -= count;
         visited_ += count;
+        Fill* const fills = fills_.data();
+        const std::uint32_t* const links = c.links.data();
         for (std::uint32_t k = 0; k < count; ++k) {
-            const std::uint32_t link = c.links[k];
+            const std::uint32_t link = links[k];
             if (link != kNone) {
-                Fill& other = fills_[link];
+                Fill& other = fills[link];
                 other.residual -= level;
                 other.weight -= 1;
                 other.last = level;
-                --other.free;
                 continue;
             }
             for (const Crossing& crossing : crossings_of(flows_[c.own[k]])) {
@@ -385,7 +223,6 @@ void MaxMin::fix(std::uint32_t constraint, double level) {
                     other.residual -= level * crossing.weight;
                     other.weight -= crossing.weight;
                     other.last = level;
-                    --other.free;
                 }
             }
         }
@@ -394,7 +231,7 @@ void MaxMin::fix(std::uint32_t constraint, double level) {
         c.served_at_ps = now_ps_;
     }
     phases_[constraint] = Phase::Full;
-    if (fill.free > 0) {
+    if (fill.weight > 0) {
         take_over(constraint, level);
     }
 }
@@ -404,34 +241,33 @@ void MaxMin::take_over(std::uint32_t constraint, double level) {
     Constraint& c = constraints_[constraint];
     visited_ += c.others.size();
     for (std::uint32_t k = 0; k < c.others.size();) {
-        const std::uint32_t id = c.others[k];
-        Flow& flow = flows_[id];
-        if (!is_free(flow) || (flow.owner != kNone && in_batch_[flow.owner] != 0)) {
+        const auto [id, former] = c.others[k];
+        if (!is_free(c.others[k]) || (former != kNone && in_batch_[former] != 0)) {
             ++k;
             continue;
         }
+        Flow& flow = flows_[id];
         Work left = flow.target;
-        if (flow.owner != kNone) {
-            const Work done = constraints_[flow.owner].served;
+        if (former != kNone) {
+            const Work done = constraints_[former].served;
             left = left > done ? left - done : 0;
         }
-        const std::uint32_t former = flow.owner;
         double weight = 0;
         for (Crossing& crossing : crossings_of(flow)) {
-            if (crossing.constraint == former) {
-                leave_own(id, crossing.weight);
-                join_others(id, crossing);
-            } else if (crossing.constraint == constraint) {
-                weight = crossing.weight;
-                leave_others(crossing);
-            }
             Fill& fill = fills_[crossing.constraint];
             fill.residual -= level * crossing.weight;
             fill.weight -= crossing.weight;
-            --fill.free;
-            if (crossing.constraint != constraint) {
-                fill.last = level;
+            if (crossing.constraint == constraint) {
+                weight = crossing.weight;
+                leave_others(crossing);
+                continue;
             }
+            fill.last = level;
+            if (crossing.constraint == former) {
+                leave_own(id, crossing.weight);
+                join_others(id, crossing);
+            }
+            constraints_[crossing.constraint].others[crossing.position].owner = constraint;
         }
         flow.target = c.served + left;
         join_own(id, constraint, weight);
@@ -443,7 +279,7 @@ void MaxMin::finish_solve() {
     for (const std::uint32_t constraint : reached_) {
         Constraint& c = constraints_[constraint];
         const Fill& fill = fills_[constraint];
-        ASTRA_CHECK(fill.free == 0, "a flow without a rate");
+        ASTRA_CHECK(fill.weight == 0, "a flow without a rate");
         c.load = c.own.empty() && c.others.empty() ? 0 : c.capacity - fill.residual;
         c.other_max = std::max(c.other_max, fill.last);
         rekeyed_.push_back({completion_ps(constraint), constraint});
