@@ -302,7 +302,7 @@ TEST(MaxMinTest, MisuseIsRefused) {
     MaxMin solver;
     const MaxMin::ConstraintId link = solver.add_constraint({100});
     const std::array<MaxMin::Use, 2> twice = {{{link}, {link}}};
-    const std::array<MaxMin::Use, 1> heavy = {{{link, 1.5}}};
+    const std::array<MaxMin::Use, 1> heavy = {{{link, 2 * MaxMin::kMostWeight}}};
     const std::array<MaxMin::Use, 1> unknown = {{{MaxMin::ConstraintId{7}}}};
     EXPECT_THROW(solver.add_flow({}, bits(1), 0), std::exception);
     EXPECT_THROW(solver.add_flow(twice, bits(1), 0), std::exception);
