@@ -99,7 +99,7 @@ class TestNetwork {
     EventQueue& queue() { return queue_; }
     const Topology& topology() const { return topology_; }
     Routing& routing() { return routing_; }
-    const NetworkBackend& backend() const { return *backend_; }
+    NetworkBackend& backend() { return *backend_; }
     const std::vector<std::uint64_t>& arrivals() const { return arrivals_; }
     const std::vector<std::size_t>& order() const { return order_; }
 
