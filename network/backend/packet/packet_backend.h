@@ -1,0 +1,35 @@
+// The packet backend for callers that build it by hand (tests, benchmarks).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "astra/config/config_view.h"
+#include "network/backend/backend.h"
+#include "network/backend/packet/fabric.h"
+#include "network/backend/packet/transport/transport.h"
+
+namespace astra::packet {
+
+class PacketBackend final : public NetworkBackend {
+  public:
+    // Reads the section "packet" of `network`. Throws ConfigError.
+    PacketBackend(EventQueue& queue, Routing& routing, const ConfigView& network);
+
+    void send(const Message& message, SimTime at, Callback delivered) override {
+        fabric_.send(message, at, delivered);
+    }
+    std::vector<LinkRecord> link_records() const override { return fabric_.link_records(); }
+    void set_link(std::uint32_t link, bool up) { fabric_.set_link(link, up); }
+    Fabric& fabric() { return fabric_; }
+
+  private:
+    Fabric fabric_;
+    std::unique_ptr<Transport> transport_;
+};
+
+// The transport that `network.packet.transport` names.
+const TransportInfo& chosen_transport(const ConfigView& network);
+
+}  // namespace astra::packet
