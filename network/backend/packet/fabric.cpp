@@ -17,6 +17,8 @@ Fabric::Fabric(EventQueue& queue, Routing& routing, const Settings& settings)
       hashed_(routing.policy() == RoutePolicy::DimensionOrder ||
               routing.policy() == RoutePolicy::Ecmp),
       links_(routing.topology().links()),
+      first_path_(static_cast<std::uint32_t>(routing.pair_hash(0, 0))),
+      paths_(ranks_),
       full_ps_out_(ranks_),
       full_ps_in_(ranks_),
       random_state_(routing.pair_hash(0, 0)) {
@@ -260,7 +262,7 @@ void Fabric::on_late_forward(std::uint64_t packet_and_link) {
     enqueue(link, packet, static_cast<std::uint32_t>(packets_[packet].tag));
 }
 
-// Spraying numbers the paths of a flow: at a node with n ways on, the number mod n chooses, and the
+// Spraying numbers the paths: at a node with n ways on, the number mod n chooses, and the
 // number / n is left for the nodes behind. Consecutive packets so go round every node's ways.
 std::uint32_t Fabric::choose(std::uint32_t node,
                              std::span<const std::uint32_t> links,

@@ -165,6 +165,7 @@ class Fabric {
     void advance_siblings(std::uint32_t flow, std::uint32_t link);
     void pace(std::uint32_t feeder, std::uint64_t when_ps);
     bool join_due(Link& link, std::uint64_t until_ps);
+    std::uint32_t next_path(std::uint32_t rank);
     std::uint32_t make_data(std::uint32_t flow, std::uint32_t sequence, std::uint64_t start_ps);
 
     EventQueue& queue_;
@@ -187,6 +188,8 @@ class Fabric {
     std::uint64_t paced_ = 0;
     std::vector<LinkCounters> counters_;  // empty until something is counted
     std::unique_ptr<FlowControl> flow_control_;
+    std::uint32_t first_path_;          // seeded
+    std::vector<std::uint32_t> paths_;  // by rank: packets that it has made
     std::vector<std::uint64_t> full_ps_out_;
     std::vector<std::uint64_t> full_ps_in_;
     std::uint8_t control_weight_ = 0;

@@ -41,7 +41,6 @@ std::uint32_t Fabric::new_flow(const Message& message, Callback delivered) {
         static_cast<std::uint32_t>(rest != 0 || size == 0 ? rest : settings_.mtu_bytes);
     flow.hash = routing_.pair_hash(flow.source, flow.destination);
     flow.reverse_hash = routing_.pair_hash(flow.destination, flow.source);
-    flow.path = static_cast<std::uint32_t>(flow.hash);
     return id;
 }
 
@@ -217,6 +216,17 @@ bool Fabric::join_due(Link& link, std::uint64_t until_ps) {
     return true;
 }
 
+// A rank goes round all ways with its packets whatever flows they are of: with paths of their own,
+// many flows would load the ways at random. The slip keeps a number of flows that has a common
+// divisor with the number of ways from tying each flow to one of them. An odd factor makes ranks
+// that follow each other begin with different ways.
+std::uint32_t Fabric::next_path(std::uint32_t rank) {
+    constexpr std::uint32_t kSlip = 61;
+    constexpr std::uint32_t kSpread = 0x9e3779b1U;
+    const std::uint32_t count = paths_[rank]++;
+    return first_path_ + rank * kSpread + count + count / kSlip;
+}
+
 std::uint32_t Fabric::make_data(std::uint32_t flow_id,
                                 std::uint32_t sequence,
                                 std::uint64_t start_ps) {
@@ -228,7 +238,7 @@ std::uint32_t Fabric::make_data(std::uint32_t flow_id,
     packet.flow = flow_id;
     packet.sequence = sequence;
     packet.destination = flow.destination;
-    packet.path = flow.path++;
+    packet.path = next_path(flow.source);
     const bool last = sequence + 1 == flow.packets;
     packet.set(PacketKind::Data,
                settings_.header_bytes + (last ? flow.last_bytes : settings_.mtu_bytes));

@@ -24,7 +24,6 @@ struct Flow {
     std::uint32_t first_feeder = kNone;
     std::uint32_t first_resend = kNone;  // sequences to send again, first in first out
     std::uint32_t last_resend = kNone;
-    std::uint32_t path = 0;  // number of the next path
     bool live = false;
     bool complete = false;
 
