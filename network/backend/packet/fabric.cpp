@@ -26,7 +26,7 @@ Fabric::Fabric(EventQueue& queue, Routing& routing, const Settings& settings)
 }
 
 void Fabric::build_links() {
-    const auto& topology = routing_.topology();
+    const Topology& topology = routing_.topology();
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> known;
     std::vector<std::uint64_t> out_bits_per_s(ranks_);
     std::vector<std::uint64_t> in_bits_per_s(ranks_);
@@ -57,6 +57,9 @@ void Fabric::build_links() {
             sum = saturating_add(sum, bits_per_s);
         }
     }
+    for (const std::uint32_t id : topology.down_links()) {
+        links_[id].up = false;
+    }
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
         const Bytes full{settings_.full_bytes()};
         full_ps_out_[rank] = transfer_time(full, {out_bits_per_s[rank]}).ps;
@@ -72,18 +75,16 @@ void Fabric::attach(Transport& transport) {
 }
 
 void Fabric::use_flow_control(const FlowControlSettings& settings) {
-    const auto& topology = routing_.topology();
+    const Topology& topology = routing_.topology();
     std::vector<FlowControl::LinkInfo> links;
     links.reserve(links_.size());
-    std::uint32_t nodes = ranks_;
     for (std::uint32_t id = 0; id < links_.size(); ++id) {
         const LinkEnds ends = topology.link_ends(id);
         const LinkClass& link_class = classes_[links_[id].link_class];
         links.push_back({ends.from, ends.to, link_class.rate.bits_per_s, link_class.latency_ps});
-        nodes = std::max({nodes, ends.from + 1, ends.to + 1});
     }
     flow_control_ =
-        std::make_unique<FlowControl>(settings, links, nodes, ranks_, settings_.full_bytes());
+        std::make_unique<FlowControl>(settings, links, topology.nodes(), ranks_, settings_.full_bytes());
 }
 
 void Fabric::on_link(std::uint64_t argument) {
@@ -234,12 +235,15 @@ void Fabric::forward(std::uint32_t node, std::uint32_t id, std::uint32_t ingress
         link = links[0];
     } else if (!links.empty()) {
         link = choose(node, links, packet);
-    } else if (ingress == kNone) {
-        fail_no_path(node, packet.destination);
-    } else {
+    }
+    if (changed_ && !reaches(node, packet.destination)) [[unlikely]] {
+        if (ingress == kNone) {
+            fail_no_path(node, packet.destination);
+        }
         drop(ingress, id);
         return;
     }
+    ASTRA_CHECK(link != kNone, "a whole fabric has no way on");
     if (settings_.cut_through && ingress != kNone) {
         const std::uint32_t bytes = packet.bytes();
         const std::uint64_t in_ps = classes_[links_[ingress].link_class].wire_ps(bytes);
@@ -301,14 +305,24 @@ std::uint32_t Fabric::least_loaded(std::span<const std::uint32_t> links, Packet&
     return best;
 }
 
+// A node with one link gives that link wherever it leads, so that only the walk shows it.
+bool Fabric::reaches(std::uint32_t node, std::uint32_t destination) {
+    for (std::uint32_t steps = 0; node != destination; ++steps) {
+        const std::span<const std::uint32_t> links = routing_.next_links(node, destination);
+        if (links.empty() || steps > routing_.topology().nodes()) {
+            return false;
+        }
+        node = links_[links[0]].to;
+    }
+    return true;
+}
+
 PathCost Fabric::path_cost(std::uint32_t source, std::uint32_t destination) {
     PathCost cost;
     std::uint32_t node = source;
     while (node != destination) {
         const std::span<const std::uint32_t> links = routing_.next_links(node, destination);
-        if (links.empty()) {
-            fail_no_path(source, destination);
-        }
+        ASTRA_CHECK(!links.empty(), "flows of a cut pair are refused");
         const Link& link = links_[links[0]];
         const LinkClass& link_class = classes_[link.link_class];
         ++cost.links;

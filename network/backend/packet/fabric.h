@@ -131,6 +131,8 @@ class Fabric {
     std::uint64_t next_event_ps(const Link& link) const;
     void arrive(std::uint32_t link, std::uint32_t packet);
     void forward(std::uint32_t node, std::uint32_t packet, std::uint32_t ingress);
+    // Whether a path is left from the node; O(its length).
+    bool reaches(std::uint32_t node, std::uint32_t destination);
     std::uint32_t choose(std::uint32_t node,
                          std::span<const std::uint32_t> links,
                          Packet& packet);
@@ -192,6 +194,7 @@ class Fabric {
     std::vector<std::uint32_t> paths_;  // by rank: packets that it has made
     std::vector<std::uint64_t> full_ps_out_;
     std::vector<std::uint64_t> full_ps_in_;
+    bool changed_ = false;  // a link went down or came up during the run
     std::uint8_t control_weight_ = 0;
     std::uint64_t random_state_;
 };

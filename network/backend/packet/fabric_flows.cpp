@@ -54,6 +54,9 @@ void Fabric::inject(std::uint64_t argument) {
 
 void Fabric::add_feeders(std::uint32_t id) {
     Flow& flow = flows_[id];
+    if (changed_ && !flow.complete && !reaches(flow.source, flow.destination)) {
+        fail_no_path(flow.source, flow.destination);
+    }
     std::span<const std::uint32_t> links = routing_.next_links(flow.source, flow.destination);
     if (hashed_ && links.size() > 1) {
         const auto count = static_cast<std::uint32_t>(links.size());
@@ -93,9 +96,6 @@ void Fabric::settle(std::uint32_t id) {
 
 void Fabric::wake(std::uint32_t id) {
     const std::uint32_t first = flows_[id].first_feeder;
-    if (first == kNone) {
-        fail_no_path(flows_[id].source, flows_[id].destination);
-    }
     const std::uint64_t now = now_ps();
     for (std::uint32_t i = first; i != kNone; i = feeders_[i].sibling) {
         if (feeders_[i].place == Feeder::Place::Idle) {

@@ -16,6 +16,8 @@ void Fabric::set_link(std::uint32_t id, bool up) {
     }
     links_[id].up = up;
     routing_.set_up(id, up);
+    // One that was down from the start may only come up.
+    changed_ = true;
     if (!up) {
         lose_all(id);
     }
@@ -61,7 +63,7 @@ void Fabric::renew_feeders() {
 
 std::vector<LinkRecord> Fabric::link_records() const {
     std::vector<LinkRecord> records;
-    const auto& topology = routing_.topology();
+    const Topology& topology = routing_.topology();
     for (std::uint32_t id = 0; id < links_.size(); ++id) {
         const Link& link = links_[id];
         const LinkCounters counted = counters_.empty() ? LinkCounters{} : counters_[id];
