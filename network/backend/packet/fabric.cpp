@@ -33,8 +33,8 @@ void Fabric::build_links() {
     for (std::uint32_t id = 0; id < links_.size(); ++id) {
         const LinkProperties properties = topology.link(id);
         const std::uint64_t bits_per_s = properties.bandwidth.bits_per_s;
-        const auto [place, is_new] = known.try_emplace(
-            {bits_per_s, properties.latency.ps}, static_cast<std::uint32_t>(classes_.size()));
+        const auto [place, is_new] = known.try_emplace({bits_per_s, properties.latency.ps},
+                                                       static_cast<std::uint32_t>(classes_.size()));
         if (is_new) {
             LinkClass& fresh = classes_.emplace_back();
             fresh.rate = properties.bandwidth;
@@ -83,8 +83,8 @@ void Fabric::use_flow_control(const FlowControlSettings& settings) {
         const LinkClass& link_class = classes_[links_[id].link_class];
         links.push_back({ends.from, ends.to, link_class.rate.bits_per_s, link_class.latency_ps});
     }
-    flow_control_ =
-        std::make_unique<FlowControl>(settings, links, topology.nodes(), ranks_, settings_.full_bytes());
+    flow_control_ = std::make_unique<FlowControl>(
+        settings, links, topology.nodes(), ranks_, settings_.full_bytes());
 }
 
 void Fabric::on_link(std::uint64_t argument) {
@@ -251,9 +251,9 @@ void Fabric::forward(std::uint32_t node, std::uint32_t id, std::uint32_t ingress
         if (out_ps < in_ps) {
             // On a faster link it must not end before its last byte is here.
             packet.tag = ingress;
-            queue_.schedule_after({in_ps - out_ps},
-                                  Callback::to<&Fabric::on_late_forward>(
-                                      *this, (std::uint64_t{id} << 32) | link));
+            queue_.schedule_after(
+                {in_ps - out_ps},
+                Callback::to<&Fabric::on_late_forward>(*this, (std::uint64_t{id} << 32) | link));
             return;
         }
     }
@@ -329,10 +329,17 @@ PathCost Fabric::path_cost(std::uint32_t source, std::uint32_t destination) {
         cost.latency_ps = saturating_add(cost.latency_ps, link_class.latency_ps);
         cost.full_ps = saturating_add(cost.full_ps, link_class.full_ps);
         cost.control_ps = saturating_add(cost.control_ps, link_class.control_ps);
-        cost.slowest_ps = std::max(cost.slowest_ps, link_class.full_ps);
         node = link.to;
     }
     return cost;
+}
+
+std::uint64_t Fabric::path_packets(std::uint32_t source, std::uint32_t destination) {
+    const PathCost cost = path_cost(source, destination);
+    const std::uint64_t round_ps = saturating_add(saturating_add(cost.full_ps, cost.control_ps),
+                                                  saturating_multiply(2, cost.latency_ps));
+    const std::uint64_t packet_ps = std::max(full_ps_out_of(source), full_ps_into(destination));
+    return packet_ps == 0 ? kNever : round_ps / packet_ps + 1;
 }
 
 }  // namespace astra::packet

@@ -35,7 +35,6 @@ struct PathCost {
     std::uint64_t latency_ps = 0;
     std::uint64_t full_ps = 0;     // sum of the wire times of a full packet
     std::uint64_t control_ps = 0;  // … of a control packet
-    std::uint64_t slowest_ps = 0;  // the longest wire time of a full packet
 };
 
 // The queue and the routing outlive the fabric.
@@ -93,6 +92,9 @@ class Fabric {
     void let_go(std::uint32_t flow);
 
     PathCost path_cost(std::uint32_t source, std::uint32_t destination);
+    // Full packets that the empty path holds, with the way back of their control packets, at the
+    // line rate of its ends; rounded up.
+    std::uint64_t path_packets(std::uint32_t source, std::uint32_t destination);
     // Of all links of a rank together, outwards or inwards; the time that a full packet takes.
     std::uint64_t full_ps_out_of(std::uint32_t rank) const { return full_ps_out_[rank]; }
     std::uint64_t full_ps_into(std::uint32_t rank) const { return full_ps_in_[rank]; }
@@ -133,9 +135,7 @@ class Fabric {
     void forward(std::uint32_t node, std::uint32_t packet, std::uint32_t ingress);
     // Whether a path is left from the node; O(its length).
     bool reaches(std::uint32_t node, std::uint32_t destination);
-    std::uint32_t choose(std::uint32_t node,
-                         std::span<const std::uint32_t> links,
-                         Packet& packet);
+    std::uint32_t choose(std::uint32_t node, std::span<const std::uint32_t> links, Packet& packet);
     std::uint32_t least_loaded(std::span<const std::uint32_t> links, Packet& packet);
     void on_late_forward(std::uint64_t packet_and_link);
 

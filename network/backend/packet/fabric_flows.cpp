@@ -23,13 +23,14 @@ std::uint32_t Fabric::new_flow(const Message& message, Callback delivered) {
     const std::uint64_t rest = size % settings_.mtu_bytes;
     const std::uint64_t packets = std::max<std::uint64_t>(full + (rest != 0 ? 1 : 0), 1);
     if (packets >= kNone) {
-        throw InputError(fmt::format(
-            "a message of {} bytes from {} to {} would need more than 4 billion packets of {} bytes; "
-            "expected a larger network.packet.mtu",
-            size,
-            index(message.source),
-            index(message.destination),
-            settings_.mtu_bytes));
+        throw InputError(
+            fmt::format("a message of {} bytes from {} to {} would need more than 4 billion "
+                        "packets of {} bytes; "
+                        "expected a larger network.packet.mtu",
+                        size,
+                        index(message.source),
+                        index(message.destination),
+                        settings_.mtu_bytes));
     }
     const std::uint32_t id = flows_.allocate();
     Flow& flow = flows_[id];
@@ -82,10 +83,9 @@ void Fabric::remove_feeders(std::uint32_t id) {
 }
 
 void Fabric::fail_no_path(std::uint32_t source, std::uint32_t destination) const {
-    throw SimulationError(fmt::format(
-        "no path from {} to {}: links that are down cut the network",
-        routing_.topology().node_name(source),
-        routing_.topology().node_name(destination)));
+    throw SimulationError(fmt::format("no path from {} to {}: links that are down cut the network",
+                                      routing_.topology().node_name(source),
+                                      routing_.topology().node_name(destination)));
 }
 
 void Fabric::settle(std::uint32_t id) {

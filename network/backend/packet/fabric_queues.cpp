@@ -119,8 +119,9 @@ bool Fabric::admit(std::uint32_t id, std::uint32_t packet, std::uint32_t ingress
     packets_[packet].tag = ingress;
     if (admission == FlowControl::Admission::KeptAndStop) {
         ++counters(ingress).pauses;
-        queue_.schedule_after({classes_[links_[ingress].link_class].latency_ps},
-                              Callback::to<&Fabric::on_pause>(*this, (std::uint64_t{ingress} << 1) | 1));
+        queue_.schedule_after(
+            {classes_[links_[ingress].link_class].latency_ps},
+            Callback::to<&Fabric::on_pause>(*this, (std::uint64_t{ingress} << 1) | 1));
         for (const std::uint32_t out : flow_control_->links_out_of(node)) {
             if (!links_[out].data.empty()) {
                 arm(out);
@@ -137,8 +138,9 @@ std::uint32_t Fabric::take_data(Link& link) {
     if (flow_control_ && packet.tag != kNever) {
         flow_control_->release(static_cast<std::uint32_t>(packet.tag), packet.bytes());
         for (const std::uint32_t ingress : flow_control_->resumed()) {
-            queue_.schedule_after({classes_[links_[ingress].link_class].latency_ps},
-                                  Callback::to<&Fabric::on_pause>(*this, std::uint64_t{ingress} << 1));
+            queue_.schedule_after(
+                {classes_[links_[ingress].link_class].latency_ps},
+                Callback::to<&Fabric::on_pause>(*this, std::uint64_t{ingress} << 1));
         }
         flow_control_->resumed().clear();
     }

@@ -16,11 +16,11 @@ struct Flow {
     std::uint64_t reverse_hash = 0;  // of the pair, seen from the destination
     std::uint32_t source = 0;
     std::uint32_t destination = 0;
-    std::uint32_t packets = 0;        // at least one
-    std::uint32_t last_bytes = 0;     // payload of the last packet; the others are full
-    std::uint32_t sent = 0;           // packets that were sent at least once
-    std::uint32_t received = 0;       // different packets at the destination
-    std::uint32_t holds = 0;          // packets, timers and places in rings that name the flow
+    std::uint32_t packets = 0;     // at least one
+    std::uint32_t last_bytes = 0;  // payload of the last packet; the others are full
+    std::uint32_t sent = 0;        // packets that were sent at least once
+    std::uint32_t received = 0;    // different packets at the destination
+    std::uint32_t holds = 0;       // packets, timers and places in rings that name the flow
     std::uint32_t first_feeder = kNone;
     std::uint32_t first_resend = kNone;  // sequences to send again, first in first out
     std::uint32_t last_resend = kNone;

@@ -41,11 +41,11 @@ FlowControl::FlowControl(const FlowControlSettings& settings,
         const bool endless = info.bits_per_s == 0;
         // Until the pause has come back and the last packet that left before it is here; the packet
         // that made it too much, one on the wire at either end (see the paper, section 4).
-        link.headroom_bytes = settings.headroom_bytes != kNever ? settings.headroom_bytes
-                              : endless
-                                  ? kNever
-                                  : saturating_add(bytes_in(info.bits_per_s, 2 * info.latency_ps),
-                                                   3 * full_bytes_);
+        link.headroom_bytes =
+            settings.headroom_bytes != kNever ? settings.headroom_bytes
+            : endless
+                ? kNever
+                : saturating_add(bytes_in(info.bits_per_s, 2 * info.latency_ps), 3 * full_bytes_);
         NodeState& node = nodes_[info.to];
         node.shared_bytes = saturating_add(
             node.shared_bytes,

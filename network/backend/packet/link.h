@@ -10,12 +10,12 @@ namespace astra::packet {
 
 // 104 bytes. A link is brought up to the present only when somebody looks at it (Fabric::advance).
 struct Link {
-    std::uint64_t busy_until_ps = 0;   // the last packet that started will have left
-    std::uint64_t armed_ps = kNever;   // its next event in the global queue
-    std::uint64_t wire_bytes = 0;      // of the packets that started
-    std::uint64_t payload_bytes = 0;   // without headers and control packets
+    std::uint64_t busy_until_ps = 0;  // the last packet that started will have left
+    std::uint64_t armed_ps = kNever;  // its next event in the global queue
+    std::uint64_t wire_bytes = 0;     // of the packets that started
+    std::uint64_t payload_bytes = 0;  // without headers and control packets
     std::uint64_t busy_ps = 0;
-    std::uint64_t queued_bytes = 0;    // of data that waits
+    std::uint64_t queued_bytes = 0;  // of data that waits
     std::uint64_t peak_bytes = 0;
     PacketList flight;   // started, not yet at the end
     PacketList data;     // waiting; forwarded packets only, see `ring`
@@ -27,8 +27,8 @@ struct Link {
     std::uint32_t to = 0;  // node
     bool paused = false;   // for data
     bool up = true;
-    bool forwarded_turn = true;     // a packet that is forwarded goes before one of the rank's own
-    std::uint8_t control_run = 0;   // control packets since the last data packet
+    bool forwarded_turn = true;    // a packet that is forwarded goes before one of the rank's own
+    std::uint8_t control_run = 0;  // control packets since the last data packet
 };
 static_assert(sizeof(Link) == 104);
 

@@ -72,10 +72,12 @@ class Ndp final : public Transport {
         State& state = states_[id];
         state = {};
         const Flow& flow = fabric_.flow(id);
-        state.credit = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-            flow.packets,
-            settings_.initial_window != 0 ? settings_.initial_window
-                                          : path_packets(flow.source, flow.destination)));
+        const std::uint64_t window =
+            settings_.initial_window != 0
+                ? settings_.initial_window
+                : saturating_add(fabric_.path_packets(flow.source, flow.destination),
+                                 kQueuePackets);
+        state.credit = static_cast<std::uint32_t>(std::min<std::uint64_t>(flow.packets, window));
         state.unasked = flow.packets - state.credit;
     }
 
@@ -117,8 +119,8 @@ class Ndp final : public Transport {
     // Of a flow: what its sender may send, and what its receiver has not asked for.
     struct State {
         std::uint32_t credit = 0;
-        std::uint32_t unasked = 0;  // packets that still need a pull
-        PacketList waiting;         // pulls to be sent; they were the packets that caused them
+        std::uint32_t unasked = 0;   // packets that still need a pull
+        PacketList waiting;          // pulls to be sent; they were the packets that caused them
         std::uint32_t next = kNone;  // flow behind it in the ring of its receiver
     };
     struct Host {
@@ -126,18 +128,6 @@ class Ndp final : public Transport {
         std::uint32_t ring = kNone;  // the last of the flows with pulls to be sent
         bool armed = false;
     };
-
-    std::uint64_t path_packets(std::uint32_t source, std::uint32_t destination) {
-        const PathCost cost = fabric_.path_cost(source, destination);
-        const std::uint64_t round_ps = saturating_add(
-            saturating_add(cost.full_ps, cost.control_ps), saturating_multiply(2, cost.latency_ps));
-        const std::uint64_t packet_ps =
-            std::max(fabric_.full_ps_out_of(source), fabric_.full_ps_into(destination));
-        if (packet_ps == 0) {
-            return kMostWindow;
-        }
-        return std::min(round_ps / packet_ps + 1 + kQueuePackets, kMostWindow);
-    }
 
     void receive(std::uint32_t packet) {
         const std::uint32_t id = fabric_.packet(packet).flow;
@@ -202,8 +192,8 @@ class Ndp final : public Transport {
         } else {
             states_[host.ring].next = state.next;
         }
-        host.next_pull_ps = saturating_add(
-            fabric_.now_ps(), fabric_.full_ps_into(static_cast<std::uint32_t>(rank)));
+        host.next_pull_ps = saturating_add(fabric_.now_ps(),
+                                           fabric_.full_ps_into(static_cast<std::uint32_t>(rank)));
         host.armed = host.ring != kNone;
         if (host.armed) {
             fabric_.queue().schedule_at({host.next_pull_ps},
@@ -246,8 +236,9 @@ const TransportInfo kNdpTransport = {
     "ndp",
     "receivers pull packets, full queues trim them (Handley et al., SIGCOMM 2017)",
     false,
-    [](Fabric& fabric, const Settings& common, const ConfigView& section)
-        -> std::unique_ptr<Transport> {
+    [](Fabric& fabric,
+       const Settings& common,
+       const ConfigView& section) -> std::unique_ptr<Transport> {
         return std::make_unique<Ndp>(fabric, common, read(common, section));
     },
     [](const Settings& common, const ConfigView& section) { read(common, section); }};
