@@ -64,12 +64,12 @@ struct LinkRecord {
     Bytes bytes;  // on the wire: headers, control packets and what was sent again included
     Duration busy;
     // Of backends that know packets:
-    Bytes payload{};              // without headers and control packets
-    Bytes peak_queue{};           // most data that waited at once, without the packet on the wire
-    std::uint32_t pauses = 0;     // how often the sender was told to pause
-    std::uint32_t marks = 0;      // packets marked as having met congestion
-    std::uint32_t trims = 0;      // packets that lost their payload
-    std::uint32_t drops = 0;      // packets that were lost
+    Bytes payload{};           // without headers and control packets
+    Bytes peak_queue{};        // most data that waited at once, without the packet on the wire
+    std::uint32_t pauses = 0;  // how often the sender was told to pause
+    std::uint32_t marks = 0;   // packets marked as having met congestion
+    std::uint32_t trims = 0;   // packets that lost their payload
+    std::uint32_t drops = 0;   // packets that were lost
 };
 
 }  // namespace astra

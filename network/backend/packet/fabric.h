@@ -48,6 +48,7 @@ class Fabric {
     // --- for the backend ---
     void send(const Message& message, SimTime at, Callback delivered);
     void set_link(std::uint32_t link, bool up);
+    // Links that nobody has looked at since a packet left may lack it while packets are on the way.
     std::vector<LinkRecord> link_records() const;
     // Bytes that have left by now (of the packet on the wire the part that has) and that wait.
     std::uint64_t wire_bytes(std::uint32_t link);

@@ -34,3 +34,23 @@ PacketBackend::PacketBackend(EventQueue& queue, Routing& routing, const ConfigVi
 }
 
 }  // namespace astra::packet
+
+namespace astra {
+
+extern const BackendInfo kPacketBackend;
+const BackendInfo kPacketBackend = {
+    "packet",
+    "packets in queues, with congestion control: none, dcqcn, ndp, swift",
+    true,
+    true,
+    true,
+    [](const ConfigView& network) {
+        return packet::chosen_transport(network).in_order ? RoutePolicy::Ecmp : RoutePolicy::Spray;
+    },
+    [](EventQueue& queue,
+       Routing& routing,
+       const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
+        return std::make_unique<packet::PacketBackend>(queue, routing, network);
+    }};
+
+}  // namespace astra

@@ -21,7 +21,11 @@ class PacketBackend final : public NetworkBackend {
         fabric_.send(message, at, delivered);
     }
     std::vector<LinkRecord> link_records() const override { return fabric_.link_records(); }
-    void set_link(std::uint32_t link, bool up) { fabric_.set_link(link, up); }
+    void set_link(std::uint32_t link, bool up) override { fabric_.set_link(link, up); }
+    // Bytes on the wire up to now (of the packet that is leaving, the part that has left), and
+    // bytes that wait for it.
+    std::uint64_t wire_bytes(std::uint32_t link) { return fabric_.wire_bytes(link); }
+    std::uint64_t waiting_bytes(std::uint32_t link) { return fabric_.waiting_bytes(link); }
     Fabric& fabric() { return fabric_; }
 
   private:

@@ -2,31 +2,6 @@
 // mark, receivers notify, senders change their rates; priority flow control loses nothing, and
 // without it the receiver takes packets in order only and has the sender go back.
 //
-// The paper's values are for links of 40 Gb/s. A default that is a size or a rate grows in
-// proportion to the rate of the link ("at 40 Gb/s"); a value that is given is taken as it is.
-//
-//   key            default               meaning (section of the paper)
-//   pfc            true                  priority flow control
-//   kmin, kmax     5 KB, 200 KB at 40 Gb/s  waiting data that begins to be marked, and that always
-//                                        is (3.1, 5.2; here and below the deployed values)
-//   pmax           0.01                  probability of a mark just below kmax
-//   cnp_interval   50us                  least time between two notifications to a flow (3.1)
-//   g              0.00390625            weight of a notification in alpha, 1/256 (3.1)
-//   alpha_timer    55us                  without a notification for so long, alpha falls (3.1)
-//   rate_timer     55us                  a step of increase after each (5.2)
-//   byte_counter   10MB                  … and after so many bytes (5.2)
-//   fast_recovery  5                     steps of either kind towards the old rate (3.1)
-//   rate_ai        40 Mb/s at 40 Gb/s    additive increase of a step (3.1)
-//   rate_hai       5 rate_ai             hyper increase of a step, once both kinds are past fast
-//                                        recovery (from QCN; the paper names no value)
-//   min_rate       line rate / 1000      the least rate
-//   shared_buffer  196 KB at 40 Gb/s     of a switch for each port: 12 MB for 32, without headroom
-//                                        (4: B, n, t_flight)
-//   pfc_share      1                     of the free shared buffer that a port may hold (4: beta/8)
-//   headroom       auto                  of a port; auto: what can come after a pause (4)
-//   ack_every      16                    packets that one acknowledgement covers
-//   buffer (of network.packet)           without pfc; default: shared_buffer
-//
 // Simplified: every message begins at line rate with alpha 1, as a new flow; the rates of a flow
 // are brought up to date when it sends and when a notification comes, so that the gap after a
 // packet has the rate of its start; the timeout acts for packets that were really lost.
@@ -34,34 +9,15 @@
 
 #include "astra/core/types.h"
 #include "network/backend/packet/fabric.h"
+#include "network/backend/packet/transport/dcqcn_settings.h"
 
 namespace astra::packet {
 
 namespace {
 
-constexpr std::uint64_t kReferenceBitsPerS = 40'000'000'000;
-constexpr std::uint64_t kOne = std::uint64_t{1} << 32;  // 1 in alpha, g and pmax
+constexpr std::uint64_t kReferenceBitsPerS = kDcqcnReferenceBitsPerS;
+constexpr std::uint64_t kOne = kDcqcnOne;
 constexpr std::uint64_t kMostTicks = 4096;  // after so many idle timers a flow is at line rate
-
-struct DcqcnSettings {
-    bool pfc = true;
-    std::uint64_t kmin_bytes = 0;  // 0: by the rate of the link, here and below
-    std::uint64_t kmax_bytes = 0;
-    std::uint64_t pmax = 0;
-    std::uint64_t cnp_interval_ps = 0;
-    std::uint64_t g = 0;
-    std::uint64_t alpha_timer_ps = 0;
-    std::uint64_t rate_timer_ps = 0;
-    std::uint64_t byte_counter = 0;
-    std::uint64_t fast_recovery = 0;
-    std::uint64_t rate_ai_bits_per_s = 0;
-    std::uint64_t rate_hai_bits_per_s = 0;
-    std::uint64_t min_rate_bits_per_s = 0;
-    std::uint64_t shared_bytes = 0;
-    std::uint64_t share_permille = 1000;
-    std::uint64_t headroom_bytes = kNever;
-    std::uint32_t ack_every = 0;
-};
 
 // An amount that is right at 40 Gb/s, for another rate; a link without a limit counts as 2^60 b/s.
 std::uint64_t by_rate(std::uint64_t amount, std::uint64_t bits_per_s) {
@@ -69,88 +25,6 @@ std::uint64_t by_rate(std::uint64_t amount, std::uint64_t bits_per_s) {
     const std::uint64_t rate = bits_per_s == 0 ? std::uint64_t{1} << 60 : bits_per_s;
     return static_cast<std::uint64_t>(
         std::min<Wide>(static_cast<Wide>(amount) * rate / kReferenceBitsPerS, kNever / 4));
-}
-
-std::uint64_t probability(const ConfigView& section, const char* key, double fallback) {
-    const double value = section.number_or(key, fallback);
-    if (value < 0 || value > 1) {
-        section.at(key).fail("expected a number from 0 to 1");
-    }
-    return static_cast<std::uint64_t>(value * static_cast<double>(kOne));
-}
-
-std::uint64_t interval_ps(const ConfigView& section, const char* key, std::uint64_t fallback_us) {
-    const Duration value = section.duration_or(key, {fallback_us * 1'000'000});
-    if (value.ps == 0) {
-        section.at(key).fail("expected more than 0");
-    }
-    return value.ps;
-}
-
-// 0, the mark of "by the rate", when the key is absent.
-std::uint64_t bytes_if_given(const ConfigView& section, const char* key, std::uint64_t least) {
-    if (!section.has(key)) {
-        return 0;
-    }
-    const std::uint64_t bytes = section.at(key).as_bytes().count;
-    if (bytes < least) {
-        section.at(key).fail("expected at least " + std::to_string(least) + " bytes");
-    }
-    return bytes;
-}
-
-std::uint64_t rate_if_given(const ConfigView& section, const char* key) {
-    if (!section.has(key)) {
-        return 0;
-    }
-    const std::uint64_t rate = section.at(key).as_bandwidth().bits_per_s;
-    if (rate == 0) {
-        section.at(key).fail("expected more than 0");
-    }
-    return rate;
-}
-
-void read_ports(DcqcnSettings& settings, const Settings& common, const ConfigView& section) {
-    settings.pfc = section.bool_or("pfc", true);
-    settings.kmin_bytes = bytes_if_given(section, "kmin", 1);
-    settings.kmax_bytes = bytes_if_given(section, "kmax", 1);
-    if ((settings.kmin_bytes == 0) != (settings.kmax_bytes == 0)) {
-        section.at(settings.kmin_bytes == 0 ? "kmax" : "kmin")
-            .fail("expected kmin and kmax, or none");
-    }
-    if (settings.kmax_bytes < settings.kmin_bytes) {
-        section.at("kmax").fail("expected at least kmin");
-    }
-    settings.pmax = probability(section, "pmax", 0.01);
-    settings.shared_bytes = bytes_if_given(section, "shared_buffer", common.full_bytes());
-    const double share = section.number_or("pfc_share", 1);
-    if (share < 0.001 || share > 1000) {
-        section.at("pfc_share").fail("expected a number from 0.001 to 1000");
-    }
-    settings.share_permille = static_cast<std::uint64_t>(share * 1000);
-    if (section.string_or("headroom", "auto") != "auto") {
-        settings.headroom_bytes = section.at("headroom").as_bytes().count;
-    }
-}
-
-DcqcnSettings read(const Settings& common, const ConfigView& section) {
-    DcqcnSettings settings;
-    read_ports(settings, common, section);
-    settings.cnp_interval_ps = section.duration_or("cnp_interval", {50'000'000}).ps;
-    settings.g = probability(section, "g", 1.0 / 256);
-    settings.alpha_timer_ps = interval_ps(section, "alpha_timer", 55);
-    settings.rate_timer_ps = interval_ps(section, "rate_timer", 55);
-    settings.byte_counter = section.bytes_or("byte_counter", {10'000'000}).count;
-    if (settings.byte_counter == 0) {
-        section.at("byte_counter").fail("expected more than 0");
-    }
-    settings.fast_recovery = section.integer_or("fast_recovery", 5, 0, 1'000);
-    settings.rate_ai_bits_per_s = rate_if_given(section, "rate_ai");
-    settings.rate_hai_bits_per_s = rate_if_given(section, "rate_hai");
-    settings.min_rate_bits_per_s = rate_if_given(section, "min_rate");
-    settings.ack_every =
-        static_cast<std::uint32_t>(section.integer_or("ack_every", 16, 1, 1'000'000));
-    return settings;
 }
 
 class Dcqcn final : public Transport {
@@ -191,6 +65,7 @@ class Dcqcn final : public Transport {
         state = {};
         state.line_bits_per_s = fabric_.line_bits_per_s(id);
         state.rate_bits_per_s = state.target_bits_per_s = state.line_bits_per_s;
+        state.byte_step_bytes = or_by_line(settings_.byte_counter_bytes, 10'000'000, state);
         state.alpha_tick_ps = state.rate_tick_ps = fabric_.now_ps();
     }
 
@@ -212,7 +87,7 @@ class Dcqcn final : public Transport {
             common_.header_bytes + (last ? flow.last_bytes : common_.mtu_bytes);
         state.next_ps = saturating_add(start_ps, gap_ps(state, bytes));
         state.counted_bytes += bytes;
-        if (state.counted_bytes >= settings_.byte_counter) {
+        if (state.counted_bytes >= state.byte_step_bytes) {
             state.counted_bytes = 0;
             ++state.byte_steps;
             increase(state);
@@ -262,6 +137,7 @@ class Dcqcn final : public Transport {
         std::uint64_t alpha_tick_ps = 0;
         std::uint64_t rate_tick_ps = 0;
         std::uint64_t counted_bytes = 0;
+        std::uint64_t byte_step_bytes = 0;
         std::uint64_t gap_rate_bits_per_s = 0;  // of the gap after a full packet, below
         std::uint64_t gap_ps = 0;
         std::uint64_t next_cnp_ps = 0;  // of the receiver
@@ -418,8 +294,8 @@ const TransportInfo kDcqcnTransport = {
     [](Fabric& fabric,
        const Settings& common,
        const ConfigView& section) -> std::unique_ptr<Transport> {
-        return std::make_unique<Dcqcn>(fabric, common, read(common, section));
+        return std::make_unique<Dcqcn>(fabric, common, read_dcqcn(common, section));
     },
-    [](const Settings& common, const ConfigView& section) { read(common, section); }};
+    [](const Settings& common, const ConfigView& section) { read_dcqcn(common, section); }};
 
 }  // namespace astra::packet

@@ -37,8 +37,10 @@ NdpSettings read(const Settings& common, const ConfigView& section) {
     if (section.string_or("initial_window", "auto") != "auto") {
         settings.initial_window = section.at("initial_window").as_integer(1, kMostWindow);
     }
-    const Bytes queue =
-        section.bytes_or("header_queue", {kQueuePackets * std::uint64_t{common.full_bytes()}});
+    const Bytes queue = section.bytes_or(
+        "header_queue",
+        {std::max<std::uint64_t>(kQueuePackets * std::uint64_t{common.full_bytes()},
+                                 common.control_bytes)});
     if (queue.count < common.control_bytes) {
         section.at("header_queue").fail("expected room for at least one control packet");
     }

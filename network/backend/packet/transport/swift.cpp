@@ -86,7 +86,7 @@ SwiftSettings read(const ConfigView& section) {
     const double least = number(section, "fs_min_window", 0.1, 0.001, 1e6);
     const double full = number(section, "fs_max_window", 100, 0.001, 1e6);
     if (full <= least) {
-        section.at("fs_max_window").fail("expected more than fs_min_window");
+        section.fail("expected fs_max_window above fs_min_window");
     }
     // Section 3.5: alpha / sqrt(window) - beta is fs_range at the least and 0 at the full window.
     const double alpha =
@@ -103,7 +103,7 @@ SwiftSettings read(const ConfigView& section) {
     settings.min_window = window(section, "min_window", 0.01);
     settings.max_window = window(section, "max_window", 1e6);
     if (settings.max_window < settings.min_window) {
-        section.at("max_window").fail("expected at least min_window");
+        section.fail("expected max_window of at least min_window");
     }
     if (section.string_or("initial_window", "auto") != "auto") {
         settings.initial_window = window(section, "initial_window", 1);
