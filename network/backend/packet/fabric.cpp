@@ -1,11 +1,9 @@
 #include "network/backend/packet/fabric.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "astra/core/check.h"
-#include "astra/core/error.h"
 
 namespace astra::packet {
 
@@ -27,27 +25,23 @@ Fabric::Fabric(EventQueue& queue, Routing& routing, const Settings& settings)
 
 void Fabric::build_links() {
     const Topology& topology = routing_.topology();
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> known;
+    for (const LinkProperties& properties : topology.classes()) {
+        LinkClass& link_class = classes_.emplace_back();
+        link_class.rate = properties.bandwidth;
+        link_class.latency_ps = properties.latency.ps;
+        link_class.full_bytes = settings_.full_bytes();
+        link_class.full_ps = transfer_time({link_class.full_bytes}, link_class.rate).ps;
+        link_class.control_bytes = settings_.control_bytes;
+        link_class.control_ps = transfer_time({link_class.control_bytes}, link_class.rate).ps;
+        link_class.clock = TransferClock(link_class.rate);
+    }
     std::vector<std::uint64_t> out_bits_per_s(ranks_);
     std::vector<std::uint64_t> in_bits_per_s(ranks_);
     for (std::uint32_t id = 0; id < links_.size(); ++id) {
-        const LinkProperties properties = topology.link(id);
-        const std::uint64_t bits_per_s = properties.bandwidth.bits_per_s;
-        const auto [place, is_new] = known.try_emplace({bits_per_s, properties.latency.ps},
-                                                       static_cast<std::uint32_t>(classes_.size()));
-        if (is_new) {
-            LinkClass& fresh = classes_.emplace_back();
-            fresh.rate = properties.bandwidth;
-            fresh.latency_ps = properties.latency.ps;
-            fresh.full_bytes = settings_.full_bytes();
-            fresh.full_ps = transfer_time({fresh.full_bytes}, fresh.rate).ps;
-            fresh.control_bytes = settings_.control_bytes;
-            fresh.control_ps = transfer_time({fresh.control_bytes}, fresh.rate).ps;
-            fresh.clock = TransferClock(fresh.rate);
-        }
         const LinkEnds ends = topology.link_ends(id);
-        links_[id].link_class = place->second;
+        links_[id].link_class = topology.link_class(id);
         links_[id].to = ends.to;
+        const std::uint64_t bits_per_s = classes_[links_[id].link_class].rate.bits_per_s;
         if (ends.from < ranks_) {
             std::uint64_t& sum = out_bits_per_s[ends.from];
             sum = saturating_add(sum, bits_per_s);

@@ -183,6 +183,8 @@ void Fabric::on_timeout(std::uint64_t argument) {
     if (kind == PacketKind::Data || kind == PacketKind::Trimmed) {
         transport_->time_out(id);
         release(id);
+    } else if (flows_[packets_[id].flow].complete) {
+        release(id);  // nobody needs it any more, and there may be no path
     } else {
         send_on(id);
     }
