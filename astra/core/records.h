@@ -61,8 +61,15 @@ struct FlowRecord {
 struct LinkRecord {
     std::string from;
     std::string to;
-    Bytes bytes;
+    Bytes bytes;  // on the wire: headers, control packets and what was sent again included
     Duration busy;
+    // Of backends that know packets:
+    Bytes payload{};           // without headers and control packets
+    Bytes peak_queue{};        // most data that waited at once, without the packet on the wire
+    std::uint32_t pauses = 0;  // how often the sender was told to pause
+    std::uint32_t marks = 0;   // packets marked as having met congestion
+    std::uint32_t trims = 0;   // packets that lost their payload
+    std::uint32_t drops = 0;   // packets that were lost
 };
 
 // What a link did in one interval of a time series.

@@ -1,0 +1,71 @@
+// Flows: messages on their way. A slot is used again when the message has arrived, all its packets
+// are gone and nothing waits to send for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "astra/core/callback.h"
+#include "network/backend/packet/packet.h"
+
+namespace astra::packet {
+
+struct Flow {
+    Callback delivered;
+    std::uint64_t hash = 0;          // of the pair
+    std::uint64_t reverse_hash = 0;  // of the pair, seen from the destination
+    std::uint32_t source = 0;
+    std::uint32_t destination = 0;
+    std::uint32_t packets = 0;     // at least one
+    std::uint32_t last_bytes = 0;  // payload of the last packet; the others are full
+    std::uint32_t sent = 0;        // packets that were sent at least once
+    std::uint32_t received = 0;    // different packets at the destination
+    std::uint32_t holds = 0;       // packets, timers and places in rings that name the flow
+    std::uint32_t first_feeder = kNone;
+    std::uint32_t first_resend = kNone;  // sequences to send again, first in first out
+    std::uint32_t last_resend = kNone;
+    bool live = false;
+    bool complete = false;
+
+    bool all_sent() const { return sent == packets && first_resend == kNone; }
+};
+
+// A place of a flow at one of the links that it may start on.
+struct Feeder {
+    enum class Place : std::uint8_t { Idle, Ring, Pacer };
+
+    std::uint32_t flow = kNone;
+    std::uint32_t link = kNone;
+    std::uint32_t next = kNone;     // in the ring
+    std::uint32_t sibling = kNone;  // the next feeder of the flow
+    Place place = Place::Idle;
+};
+
+// Things of one kind by index, with those that were freed used again. References are valid until
+// the next allocate().
+template <class T>
+class Arena {
+  public:
+    T& operator[](std::uint32_t id) { return items_[id]; }
+    const T& operator[](std::uint32_t id) const { return items_[id]; }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(items_.size()); }
+
+    // A fresh T.
+    std::uint32_t allocate() {
+        if (free_.empty()) {
+            items_.emplace_back();
+            return size() - 1;
+        }
+        const std::uint32_t id = free_.back();
+        free_.pop_back();
+        items_[id] = T{};
+        return id;
+    }
+    void free(std::uint32_t id) { free_.push_back(id); }
+
+  private:
+    std::vector<T> items_;
+    std::vector<std::uint32_t> free_;
+};
+
+}  // namespace astra::packet

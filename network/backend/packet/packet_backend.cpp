@@ -1,0 +1,56 @@
+#include "network/backend/packet/packet_backend.h"
+
+#include <string>
+
+namespace astra::packet {
+
+const TransportInfo& chosen_transport(const ConfigView& network) {
+    std::vector<std::string> names;
+    for (const TransportInfo* transport : transports()) {
+        names.emplace_back(transport->name);
+    }
+    const ConfigView section = network.section("packet");
+    const std::string name = section.choice_or("transport", "none", names);
+    for (const TransportInfo* transport : transports()) {
+        if (transport->name == name) {
+            return *transport;
+        }
+    }
+    section.fail("no such transport");
+}
+
+PacketBackend::PacketBackend(EventQueue& queue, Routing& routing, const ConfigView& network)
+    : fabric_(queue, routing, read_settings(network.section("packet"))) {
+    const ConfigView section = network.section("packet");
+    const TransportInfo& chosen = chosen_transport(network);
+    for (const TransportInfo* transport : transports()) {
+        if (transport == &chosen) {
+            transport_ = chosen.build(fabric_, fabric_.settings(), section.section(chosen.name));
+        } else if (section.has(transport->name)) {
+            transport->check(fabric_.settings(), section.at(transport->name));
+        }
+    }
+    fabric_.attach(*transport_);
+}
+
+}  // namespace astra::packet
+
+namespace astra {
+
+extern const BackendInfo kPacketBackend;
+const BackendInfo kPacketBackend = {
+    "packet",
+    "packets in queues, with congestion control: none, dcqcn, ndp, swift",
+    true,
+    true,
+    true,
+    [](const ConfigView& network) {
+        return packet::chosen_transport(network).in_order ? RoutePolicy::Ecmp : RoutePolicy::Spray;
+    },
+    [](EventQueue& queue,
+       Routing& routing,
+       const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
+        return std::make_unique<packet::PacketBackend>(queue, routing, network);
+    }};
+
+}  // namespace astra

@@ -1,0 +1,39 @@
+// The packet backend for callers that build it by hand (tests, benchmarks).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "astra/config/config_view.h"
+#include "network/backend/backend.h"
+#include "network/backend/packet/fabric.h"
+#include "network/backend/packet/transport/transport.h"
+
+namespace astra::packet {
+
+class PacketBackend final : public NetworkBackend {
+  public:
+    // Reads the section "packet" of `network`. Throws ConfigError.
+    PacketBackend(EventQueue& queue, Routing& routing, const ConfigView& network);
+
+    void send(const Message& message, SimTime at, Callback delivered) override {
+        fabric_.send(message, at, delivered);
+    }
+    std::vector<LinkRecord> link_records() const override { return fabric_.link_records(); }
+    void set_link(std::uint32_t link, bool up) override { fabric_.set_link(link, up); }
+    // Bytes on the wire up to now (of the packet that is leaving, the part that has left), and
+    // bytes that wait for it.
+    std::uint64_t wire_bytes(std::uint32_t link) { return fabric_.wire_bytes(link); }
+    std::uint64_t waiting_bytes(std::uint32_t link) { return fabric_.waiting_bytes(link); }
+    Fabric& fabric() { return fabric_; }
+
+  private:
+    Fabric fabric_;
+    std::unique_ptr<Transport> transport_;
+};
+
+// The transport that `network.packet.transport` names.
+const TransportInfo& chosen_transport(const ConfigView& network);
+
+}  // namespace astra::packet
