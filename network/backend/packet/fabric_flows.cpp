@@ -221,10 +221,10 @@ bool Fabric::join_due(Link& link, std::uint64_t until_ps) {
 // divisor with the number of ways from tying each flow to one of them. An odd factor makes ranks
 // that follow each other begin with different ways.
 std::uint32_t Fabric::next_path(std::uint32_t rank) {
-    constexpr std::uint32_t kSlip = 61;
-    constexpr std::uint32_t kSpread = 0x9e3779b1U;
+    constexpr std::uint32_t slip = 61;
+    constexpr std::uint32_t spread = 0x9e3779b1U;
     const std::uint32_t count = paths_[rank]++;
-    return first_path_ + rank * kSpread + count + count / kSlip;
+    return first_path_ + rank * spread + count + count / slip;
 }
 
 std::uint32_t Fabric::make_data(std::uint32_t flow_id,

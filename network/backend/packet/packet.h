@@ -35,24 +35,24 @@ struct Packet {
     std::uint32_t destination = 0;  // rank
     std::uint32_t path = 0;         // what is left of its path number, see Fabric::choose
 
-    std::uint32_t bytes() const { return word & kMostBytes; }
-    PacketKind kind() const { return static_cast<PacketKind>(word >> 28); }
-    bool marked() const { return (word & kMarked) != 0; }
-    bool handled() const { return (word & kHandled) != 0; }
+    std::uint32_t bytes() const { return word_ & kMostBytes; }
+    PacketKind kind() const { return static_cast<PacketKind>(word_ >> 28); }
+    bool marked() const { return (word_ & kMarked) != 0; }
+    bool handled() const { return (word_ & kHandled) != 0; }
     // Everything but data may overtake it.
-    bool is_control() const { return word >> 28 != 0; }
+    bool is_control() const { return word_ >> 28 != 0; }
 
     void set(PacketKind kind, std::uint32_t bytes) {
-        word = (static_cast<std::uint32_t>(kind) << 28) | bytes;
+        word_ = (static_cast<std::uint32_t>(kind) << 28) | bytes;
     }
-    void mark() { word |= kMarked; }
+    void mark() { word_ |= kMarked; }
     // Its loss needs no timeout any more.
-    void set_handled() { word |= kHandled; }
+    void set_handled() { word_ |= kHandled; }
 
   private:
     static constexpr std::uint32_t kMarked = 1U << 24;
     static constexpr std::uint32_t kHandled = 1U << 25;
-    std::uint32_t word = 0;
+    std::uint32_t word_ = 0;
 };
 static_assert(sizeof(Packet) == 40);
 
