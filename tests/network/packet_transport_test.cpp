@@ -127,6 +127,31 @@ TEST_P(PacketTransportTest, TwoRunsAreEqual) {
     }
 }
 
+// Links are brought up to the present when they are looked at, which must not show.
+TEST_P(PacketTransportTest, LookingAtLinksChangesNothing) {
+    PacketNetwork unseen(leaf_spine(3, 2, 2), GetParam().settings);
+    PacketNetwork seen(leaf_spine(3, 2, 2), GetParam().settings);
+    const std::vector<Injection> sent = random_traffic(6, 4);
+    unseen.send_all(sent);
+    unseen.run();
+    seen.send_all(sent);
+    std::vector<LinkSample> links;
+    std::uint64_t carried = 0;
+    for (std::uint64_t at_ps = 0; !seen.queue().empty(); at_ps += 123'457) {
+        seen.queue().run_until({at_ps});
+        seen.backend().sample(links);
+        std::uint64_t sum = 0;
+        for (const LinkSample& link : links) {
+            sum += link.carried_bytes;
+        }
+        ASSERT_GE(sum, carried);
+        carried = sum;
+    }
+    EXPECT_EQ(unseen.arrivals(), seen.arrivals());
+    EXPECT_EQ(unseen.order(), seen.order());
+    EXPECT_EQ(carried, unseen.sum().bytes.count);
+}
+
 // One message alone on its path is not slowed down by any transport: its rate or window is that of
 // an empty path. A control packet on the way back touches no link of the way there.
 TEST_P(PacketTransportTest, AMessageAloneRunsAtLineRate) {

@@ -59,6 +59,7 @@ class Fabric {
     EventQueue& queue() { return queue_; }
     const Settings& settings() const { return settings_; }
     std::uint32_t ranks() const { return ranks_; }
+    std::uint32_t links() const { return static_cast<std::uint32_t>(links_.size()); }
     // Valid until the next message is sent.
     Flow& flow(std::uint32_t id) { return flows_[id]; }
     Packet& packet(std::uint32_t id) { return packets_[id]; }

@@ -33,6 +33,24 @@ PacketBackend::PacketBackend(EventQueue& queue, Routing& routing, const ConfigVi
     fabric_.attach(*transport_);
 }
 
+void PacketBackend::sample(std::vector<LinkSample>& links) {
+    links.clear();
+    for (std::uint32_t link = 0; link < fabric_.links(); ++link) {
+        links.push_back({fabric_.wire_bytes(link), fabric_.waiting_bytes(link)});
+    }
+}
+
+void check_settings(const ConfigView& network) {
+    const ConfigView section = network.section("packet");
+    const Settings settings = read_settings(section);
+    const TransportInfo& chosen = chosen_transport(network);
+    for (const TransportInfo* transport : transports()) {
+        if (transport == &chosen || section.has(transport->name)) {
+            transport->check(settings, section.section(transport->name));
+        }
+    }
+}
+
 }  // namespace astra::packet
 
 namespace astra {
@@ -51,6 +69,7 @@ const BackendInfo kPacketBackend = {
        Routing& routing,
        const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
         return std::make_unique<packet::PacketBackend>(queue, routing, network);
-    }};
+    },
+    packet::check_settings};
 
 }  // namespace astra

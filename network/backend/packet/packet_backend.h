@@ -22,6 +22,7 @@ class PacketBackend final : public NetworkBackend {
     }
     std::vector<LinkRecord> link_records() const override { return fabric_.link_records(); }
     void set_link(std::uint32_t link, bool up) override { fabric_.set_link(link, up); }
+    void sample(std::vector<LinkSample>& links) override;
     // Bytes on the wire up to now (of the packet that is leaving, the part that has left), and
     // bytes that wait for it.
     std::uint64_t wire_bytes(std::uint32_t link) { return fabric_.wire_bytes(link); }
@@ -32,6 +33,9 @@ class PacketBackend final : public NetworkBackend {
     Fabric fabric_;
     std::unique_ptr<Transport> transport_;
 };
+
+// Reads the section "packet" without building anything. Throws ConfigError.
+void check_settings(const ConfigView& network);
 
 // The transport that `network.packet.transport` names.
 const TransportInfo& chosen_transport(const ConfigView& network);
