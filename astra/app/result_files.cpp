@@ -69,6 +69,22 @@ constexpr std::array kLinkColumns = {
     Column<LinkRecord>{"busy_ps", false, [](const auto& l) { return text_of(l.busy.ps); }},
 };
 
+// With packets, also what became of them.
+constexpr std::array kPacketLinkColumns = {
+    kLinkColumns[0],
+    kLinkColumns[1],
+    kLinkColumns[2],
+    kLinkColumns[3],
+    Column<LinkRecord>{
+        "payload_bytes", false, [](const auto& l) { return text_of(l.payload.count); }},
+    Column<LinkRecord>{
+        "peak_queue_bytes", false, [](const auto& l) { return text_of(l.peak_queue.count); }},
+    Column<LinkRecord>{"pauses", false, [](const auto& l) { return text_of(l.pauses); }},
+    Column<LinkRecord>{"marks", false, [](const auto& l) { return text_of(l.marks); }},
+    Column<LinkRecord>{"trims", false, [](const auto& l) { return text_of(l.trims); }},
+    Column<LinkRecord>{"drops", false, [](const auto& l) { return text_of(l.drops); }},
+};
+
 constexpr std::array kOpColumns = {
     Column<OpRecord>{"rank", false, [](const auto& o) { return text_of(index(o.rank)); }},
     Column<OpRecord>{"node", false, [](const auto& o) { return text_of(o.node_id); }},
@@ -170,7 +186,11 @@ std::string result_json(const RunResult& result) {
         write_list(text, "collectives", result.collectives, kCollectiveColumns);
     }
     if (result.write_links) {
-        write_list(text, "links", result.links, kLinkColumns);
+        if (result.has_packets) {
+            write_list(text, "links", result.links, kPacketLinkColumns);
+        } else {
+            write_list(text, "links", result.links, kLinkColumns);
+        }
     }
     text += flows_json(result);
     text += "  \"warnings\": [";
@@ -204,7 +224,8 @@ std::string collectives_csv(const RunResult& result) {
 }
 
 std::string links_csv(const RunResult& result) {
-    return csv(result.links, kLinkColumns);
+    return result.has_packets ? csv(result.links, kPacketLinkColumns)
+                              : csv(result.links, kLinkColumns);
 }
 
 std::string ops_csv(const RunResult& result) {

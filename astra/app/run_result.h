@@ -43,6 +43,7 @@ struct RunResult {
     SimTime simulated;  // when the last rank finished
     std::string backend;
     bool links_are_shared = true;  // false: utilisation of links means nothing
+    bool has_packets = false;      // queues, marks and losses of links mean something
     std::string network;           // for people
     std::string configuration;     // JSON
     std::vector<RankRecord> ranks;

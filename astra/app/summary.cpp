@@ -141,6 +141,37 @@ void write_links(std::string& text, const RunResult& result) {
                        : "; messages do not share links here, so this may pass 100 %");
 }
 
+// What happened to packets, if anything did.
+void write_queues(std::string& text, const RunResult& result) {
+    if (!result.has_packets || result.links.empty()) {
+        return;
+    }
+    const auto fullest = std::max_element(
+        result.links.begin(), result.links.end(), [](const auto& a, const auto& b) {
+            return a.peak_queue < b.peak_queue;
+        });
+    std::uint64_t pauses = 0;
+    std::uint64_t marks = 0;
+    std::uint64_t trims = 0;
+    std::uint64_t drops = 0;
+    for (const LinkRecord& link : result.links) {
+        pauses += link.pauses;
+        marks += link.marks;
+        trims += link.trims;
+        drops += link.drops;
+    }
+    fmt::format_to(
+        Out(text),
+        "longest queue    {} -> {}: {}; in all {} pauses, {} marks, {} trims, {} drops\n",
+        fullest->from,
+        fullest->to,
+        to_text(fullest->peak_queue),
+        pauses,
+        marks,
+        trims,
+        drops);
+}
+
 }  // namespace
 
 double bus_factor(CollectiveKind kind, std::uint32_t ranks) {
@@ -185,6 +216,7 @@ std::string summary(const RunResult& result) {
     text += flows_summary(result);
     write_collectives(text, result);
     write_links(text, result);
+    write_queues(text, result);
     if (n.ops == 0 && result.flow_statistics) {
         return text;
     }

@@ -55,18 +55,19 @@ class NetworkBackend {
 struct BackendInfo {
     std::string_view name;
     std::string_view doc;
-    bool shares_links;  // false: concurrent messages never meet, so that links may carry more than
-                        // they can
-    bool can_split;     // knows the routing policies that send a message on several paths
-    bool links_may_fail;
+    bool shares_links = false;  // false: concurrent messages never meet, so that links may carry
+                                // more than they can
+    bool can_split = false;     // knows the routing policies that send a message on several paths
+    bool links_may_fail = false;
+    bool has_packets = false;  // its link records tell of queues, marks and losses
     // What `routing: auto` means on a fabric of several paths.
-    RoutePolicy (*usual_routing)(const ConfigView& network);
-    // Reads its own section of the network. Throws ConfigError.
+    RoutePolicy (*usual_routing)(const ConfigView& network) = nullptr;
+    // Reads the section of its own name. Throws ConfigError.
     std::unique_ptr<NetworkBackend> (*build)(EventQueue& queue,
                                              Routing& routing,
-                                             const ConfigView& network);
-    // Reads the section without building, so that a study may hold the sections of several
-    // backends. nullptr: has none.
+                                             const ConfigView& network) = nullptr;
+    // Reads that section without building, so that a study may hold those of several backends.
+    // nullptr: has none.
     void (*check)(const ConfigView& network) = nullptr;
 };
 

@@ -182,13 +182,13 @@ class CongestionAware final : public NetworkBackend {
 
 extern const BackendInfo kCongestionAwareBackend;
 const BackendInfo kCongestionAwareBackend = {
-    "congestion_aware",
-    "whole messages, stored and forwarded, one at a time a link, first come first served",
-    true,
-    false,
-    false,
-    [](const ConfigView&) { return RoutePolicy::Ecmp; },
-    [](EventQueue& queue, Routing& routing, const ConfigView&) -> std::unique_ptr<NetworkBackend> {
+    .name = "congestion_aware",
+    .doc = "whole messages, stored and forwarded, one at a time a link, first come first served",
+    .shares_links = true,
+    .usual_routing = [](const ConfigView&) { return RoutePolicy::Ecmp; },
+    .build = [](EventQueue& queue,
+                Routing& routing,
+                const ConfigView&) -> std::unique_ptr<NetworkBackend> {
         return std::make_unique<CongestionAware>(queue, routing);
     }};
 

@@ -94,13 +94,13 @@ class CongestionUnaware final : public NetworkBackend {
 
 extern const BackendInfo kCongestionUnawareBackend;
 const BackendInfo kCongestionUnawareBackend = {
-    "congestion_unaware",
-    "latencies of the links plus size over the slowest bandwidth; messages never share a link",
-    false,
-    false,
-    false,
-    [](const ConfigView&) { return RoutePolicy::Ecmp; },
-    [](EventQueue& queue, Routing& routing, const ConfigView&) -> std::unique_ptr<NetworkBackend> {
+    .name = "congestion_unaware",
+    .doc =
+        "latencies of the links plus size over the slowest bandwidth; messages never share a link",
+    .usual_routing = [](const ConfigView&) { return RoutePolicy::Ecmp; },
+    .build = [](EventQueue& queue,
+                Routing& routing,
+                const ConfigView&) -> std::unique_ptr<NetworkBackend> {
         return std::make_unique<CongestionUnaware>(queue, routing);
     }};
 

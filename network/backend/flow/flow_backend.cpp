@@ -1,161 +1,45 @@
-// Flows that share links fairly: a message pays the latency of its way and is then served at its
-// max-min fair rate until its last byte has arrived.
-#include <algorithm>
-#include <limits>
-#include <unordered_map>
+#include "network/backend/flow/flow_backend.h"
 
-#include "network/backend/backend.h"
-#include "network/backend/flow/flow_route.h"
-#include "network/backend/flow/link_blocks.h"
-#include "network/backend/flow/max_min.h"
+#include <algorithm>
+#include <functional>
 
 namespace astra {
 
 namespace {
-
-using Work = MaxMin::Work;
 
 // network.flow.rate_cap, the most of one message; zero: none.
 Bandwidth read_rate_cap(const ConfigView& network) {
     return network.section("flow").bandwidth_or("rate_cap", {});
 }
 
-// Messages of equal route are one class, one flow of the solver: with n members it weighs n times
-// as much, and what it is served is what each member is served. All changes of an instant are
-// solved once, behind everything that was scheduled for that instant before.
-class FlowBackend final : public NetworkBackend {
-  public:
-    FlowBackend(EventQueue& queue, Routing& routing, const ConfigView& network)
-        : queue_(queue),
-          routing_(routing),
-          topology_(routing.topology()),
-          finder_(routing),
-          blocks_(topology_),
-          cap_(read_rate_cap(network)),
-          adaptive_(routing.policy() == RoutePolicy::Adaptive) {
-        if (adaptive_) {
-            load_.resize(topology_.links());
-        }
+}  // namespace
+
+FlowBackend::FlowBackend(EventQueue& queue, Routing& routing, const ConfigView& network)
+    : queue_(queue),
+      routing_(routing),
+      topology_(routing.topology()),
+      finder_(routing),
+      blocks_(topology_),
+      cap_(read_rate_cap(network)),
+      adaptive_(routing.policy() == RoutePolicy::Adaptive) {
+    if (adaptive_) {
+        load_.resize(topology_.links());
     }
+}
 
-    void send(const Message& message, SimTime at, Callback delivered) override {
-        const std::uint32_t id = new_flow();
-        Flow& flow = flows_[id];
-        flow.delivered = delivered;
-        flow.size = message.size;
-        flow.source = index(message.source);
-        flow.destination = index(message.destination);
-        if (at == queue_.now()) {
-            inject(id);
-        } else {
-            queue_.schedule_at(at, Callback::to<&FlowBackend::inject>(*this, id));
-        }
+void FlowBackend::send(const Message& message, SimTime at, Callback delivered) {
+    const std::uint32_t id = new_flow();
+    Flow& flow = flows_[id];
+    flow.delivered = delivered;
+    flow.size = message.size;
+    flow.source = index(message.source);
+    flow.destination = index(message.destination);
+    if (at == queue_.now()) {
+        inject(id);
+    } else {
+        queue_.schedule_at(at, Callback::to<&FlowBackend::inject>(*this, id));
     }
-
-    void set_link(std::uint32_t link, bool up) override {
-        for (std::uint32_t id = 0; id < classes_.size(); ++id) {
-            leave_solver(id);
-            carry(classes_[id]);
-        }
-        routing_.set_up(link, up);
-        ++fabric_;
-        for (std::uint32_t id = 0; id < classes_.size(); ++id) {
-            if (!classes_[id].members.empty()) {
-                enter_solver(id);
-            }
-        }
-    }
-
-    void sample(std::vector<LinkSample>& samples) override {
-        samples.clear();
-        for (const double bytes : bytes_so_far()) {
-            samples.push_back({static_cast<std::uint64_t>(bytes), 0});
-        }
-    }
-    std::vector<LinkRecord> link_records() const override;
-
-  private:
-    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
-    struct Flow {
-        Callback delivered;
-        Bytes size;
-        std::uint32_t source = 0;
-        std::uint32_t destination = 0;
-        std::uint32_t route_class = kNone;
-        std::uint32_t next_free = kNone;
-    };
-    struct Member {
-        Work target = 0;  // the class's `served` at which it is done
-        std::uint64_t sequence = 0;
-        std::uint32_t flow = 0;
-        bool operator>(const Member& other) const {
-            return target != other.target ? target > other.target : sequence > other.sequence;
-        }
-    };
-    struct RouteClass {
-        std::uint32_t source = 0;
-        std::uint32_t destination = 0;
-        Duration latency;
-        std::uint64_t fabric = ~std::uint64_t{0};      // of which `latency` is
-        std::uint64_t generation = ~std::uint64_t{0};  // of the blocks, of which `uses` are
-        std::vector<LinkBlocks::Use> uses;
-        std::vector<LinkShare> shares;  // kept under Adaptive only
-        std::vector<Member> members;    // a heap, the first to be done in front
-        Work served = 0;                // to each member, up to when it last entered the solver
-        Work asked = 0;                 // of the solver then
-        Work carried = 0;               // to all members, as of `served`
-        MaxMin::FlowId in_solver{};
-        bool is_in_solver = false;
-        MaxMin::ConstraintId cap{};
-        bool has_cap = false;
-    };
-
-    std::uint32_t new_flow();
-    std::uint32_t class_of(const Flow& flow);
-    std::uint32_t new_class(std::uint32_t source, std::uint32_t destination);
-    void find_route(RouteClass& route_class);
-    void enter_route(std::uint32_t id);
-    void rebuild();
-    void inject(std::uint64_t id);
-    void start(std::uint64_t id);
-    void deliver(std::uint32_t id);
-    void enter_solver(std::uint32_t id);
-    void leave_solver(std::uint32_t id);
-    void complete(std::uint32_t id);
-    void ask_to_solve();
-    void solve(std::uint64_t);
-    void wake(std::uint64_t);
-    void arm();
-    void carry(RouteClass& route_class);
-    std::vector<double> bytes_so_far() const;
-    void count_load(const RouteClass& route_class, bool more);
-
-    EventQueue& queue_;
-    Routing& routing_;
-    const Topology& topology_;
-    RouteFinder finder_;
-    LinkBlocks blocks_;
-    MaxMin solver_;
-    Bandwidth cap_;  // of one flow; zero: none
-    bool adaptive_;
-    FlowRoute route_;                                  // the last one found
-    std::vector<MaxMin::ConstraintId> constraint_of_;  // a block
-    std::vector<MaxMin::Use> solver_uses_;
-    std::vector<RouteClass> classes_;
-    std::vector<std::uint32_t> free_classes_;  // under Adaptive
-    std::unordered_map<std::uint64_t, std::uint32_t> class_of_pair_;
-    std::vector<Flow> flows_;
-    std::uint32_t free_flow_ = kNone;
-    std::vector<std::uint32_t> load_;    // under Adaptive: flows on a link
-    std::vector<double> carried_bytes_;  // a link; only of routes that have changed
-    std::vector<MaxMin::Completion> completed_;
-    std::vector<std::uint32_t> done_;  // flows
-    std::uint64_t fabric_ = 0;         // grows when a link fails or comes back
-    std::uint64_t sequence_ = 0;
-    std::uint64_t wake_ps_ = kMaxPs;  // the earliest wake that is scheduled
-    bool will_solve_ = false;
-};
+}
 
 std::uint32_t FlowBackend::new_flow() {
     if (free_flow_ == kNone) {
@@ -385,82 +269,19 @@ void FlowBackend::wake(std::uint64_t at_ps) {
     }
 }
 
-void FlowBackend::count_load(const RouteClass& route_class, bool more) {
-    for (const LinkShare& share : route_class.shares) {
-        load_[share.link] += more ? 1U : ~std::uint32_t{0};
-    }
-}
-
-// Books what the class has carried on the links of its present route.
-void FlowBackend::carry(RouteClass& route_class) {
-    if (route_class.carried == 0) {
-        return;
-    }
-    carried_bytes_.resize(topology_.links());
-    const double bytes = static_cast<double>(route_class.carried / MaxMin::kWorkABit) / 8;
-    if (!adaptive_) {
-        finder_.find(route_class.source, route_class.destination, load_, route_);
-    }
-    for (const LinkShare& share : adaptive_ ? route_class.shares : route_.shares) {
-        carried_bytes_[share.link] += bytes * share.part;
-    }
-    route_class.carried = 0;
-}
-
-std::vector<double> FlowBackend::bytes_so_far() const {
-    std::vector<double> bytes = carried_bytes_;
-    bytes.resize(topology_.links());
-    RouteFinder finder(routing_);
-    FlowRoute route;
-    for (const RouteClass& route_class : classes_) {
-        const Work open =
-            route_class.is_in_solver
-                ? route_class.asked - solver_.remaining(route_class.in_solver, queue_.now())
-                : 0;
-        const Work carried = route_class.carried + open * route_class.members.size();
-        if (carried == 0) {
-            continue;
-        }
-        if (!adaptive_) {
-            finder.find(route_class.source, route_class.destination, load_, route);
-        }
-        for (const LinkShare& share : adaptive_ ? route_class.shares : route.shares) {
-            bytes[share.link] += static_cast<double>(carried / MaxMin::kWorkABit) / 8 * share.part;
-        }
-    }
-    return bytes;
-}
-
-std::vector<LinkRecord> FlowBackend::link_records() const {
-    const std::vector<double> bytes = bytes_so_far();
-    std::vector<LinkRecord> records;
-    for (std::uint32_t link = 0; link < bytes.size(); ++link) {
-        const Bytes size{static_cast<std::uint64_t>(bytes[link] + 0.5)};
-        if (size.count > 0) {
-            const LinkEnds ends = topology_.link_ends(link);
-            records.push_back({topology_.node_name(ends.from),
-                               topology_.node_name(ends.to),
-                               size,
-                               transfer_time(size, topology_.link(link).bandwidth)});
-        }
-    }
-    return records;
-}
-
-}  // namespace
-
 extern const BackendInfo kFlowBackend;
-const BackendInfo kFlowBackend = {"flow",
-                                  "messages that share links at max-min fair rates",
-                                  true,
-                                  true,
-                                  true,
-                                  [](const ConfigView&) { return RoutePolicy::Spray; },
-                                  [](EventQueue& queue,
-                                     Routing& routing,
-                                     const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
-                                      return std::make_unique<FlowBackend>(queue, routing, network);
-                                  },
-                                  [](const ConfigView& network) { read_rate_cap(network); }};
+const BackendInfo kFlowBackend = {
+    .name = "flow",
+    .doc = "messages that share links at max-min fair rates",
+    .shares_links = true,
+    .can_split = true,
+    .links_may_fail = true,
+    .usual_routing = [](const ConfigView&) { return RoutePolicy::Spray; },
+    .build = [](EventQueue& queue,
+                Routing& routing,
+                const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
+        return std::make_unique<FlowBackend>(queue, routing, network);
+    },
+    .check = [](const ConfigView& network) { read_rate_cap(network); }};
 
 }  // namespace astra

@@ -57,19 +57,22 @@ namespace astra {
 
 extern const BackendInfo kPacketBackend;
 const BackendInfo kPacketBackend = {
-    "packet",
-    "packets in queues, with congestion control: none, dcqcn, ndp, swift",
-    true,
-    true,
-    true,
-    [](const ConfigView& network) {
-        return packet::chosen_transport(network).in_order ? RoutePolicy::Ecmp : RoutePolicy::Spray;
-    },
-    [](EventQueue& queue,
-       Routing& routing,
-       const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
+    .name = "packet",
+    .doc = "packets in queues, with congestion control: none, dcqcn, ndp, swift",
+    .shares_links = true,
+    .can_split = true,
+    .links_may_fail = true,
+    .has_packets = true,
+    .usual_routing =
+        [](const ConfigView& network) {
+            return packet::chosen_transport(network).in_order ? RoutePolicy::Ecmp
+                                                              : RoutePolicy::Spray;
+        },
+    .build = [](EventQueue& queue,
+                Routing& routing,
+                const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
         return std::make_unique<packet::PacketBackend>(queue, routing, network);
     },
-    packet::check_settings};
+    .check = packet::check_settings};
 
 }  // namespace astra
