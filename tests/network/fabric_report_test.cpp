@@ -304,16 +304,31 @@ TEST(FabricReportTest, AgreesWithWalkingEveryPath) {
     }
 }
 
-// A switch whose only link leads back to a, so that a is cut off; b and c are joined.
+// The only link of s leads to b, which does not forward: a reaches b and no further. b and c are
+// joined; nothing leads to a.
 TEST(FabricReportTest, DeadEndsAreNoWays) {
     const test::ScratchFolder folder;
     std::ofstream(folder.file("graph.yml"))
         << "hosts: [a, b, c]\nswitches: [s, t]\nbandwidth: 1GB/s\n"
-           "links: [{from: a, to: s}, {from: b, to: t}, {from: c, to: t}]\n";
+           "links: [{from: a, to: s, direction: one}, {from: s, to: b, direction: one}, "
+           "{from: b, to: t}, {from: c, to: t}]\n";
     const Reported network("{topology: custom, file: " + folder.file("graph.yml") + "}");
-    EXPECT_EQ(network.paths().pairs, 2U);
-    EXPECT_EQ(network.paths().pairs_cut, 4U);
+    EXPECT_EQ(network.paths().pairs, 3U);
+    EXPECT_EQ(network.paths().pairs_cut, 3U);
     EXPECT_EQ(network.paths().diameter_links, 2U);
+}
+
+// a has two links to s and one back, b and c one each way: 2 of the 6 pairs begin with one of two
+// links, and all end with one.
+TEST(FabricReportTest, FirstAndLastLinksAreToldApart) {
+    const test::ScratchFolder folder;
+    std::ofstream(folder.file("graph.yml"))
+        << "hosts: [a, b, c]\nswitches: [s]\nbandwidth: 1GB/s\n"
+           "links: [{from: a, to: s}, {from: a, to: s, direction: one}, {from: b, to: s}, "
+           "{from: c, to: s}]\n";
+    const Reported network("{topology: custom, file: " + folder.file("graph.yml") + "}");
+    EXPECT_EQ(network.paths().pairs_of_one_first_link, 4U);
+    EXPECT_EQ(network.paths().pairs_of_one_last_link, 6U);
 }
 
 // Random graphs of 5 hosts and 6 switches: the maximum flow is the least capacity of the 2^6 cuts
