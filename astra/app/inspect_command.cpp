@@ -1,10 +1,12 @@
-// `astra inspect trace`: what is in traces, and what is wrong with them.
+// `astra inspect`: what is in an input, and what is wrong with it. Here of traces; of networks in
+// inspect_network.cpp.
 #include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
 
 #include "astra/app/command.h"
+#include "astra/app/inspect_network.h"
 #include "astra/app/options.h"
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"
@@ -46,8 +48,12 @@ int inspect_trace(const std::string& prefix, const OptionSet& options) {
 }
 
 int run(const Arguments& arguments) {
+    if (!arguments.empty() && arguments.front() == "network") {
+        return inspect_network({arguments.begin() + 1, arguments.end()});
+    }
     OptionSet options(
-        "usage: astra inspect trace PREFIX [options]\n\n"
+        "usage: astra inspect trace PREFIX [options]\n"
+        "       astra inspect network STUDY.yml [options], see astra inspect network --help\n\n"
         "Counts what is in the traces PREFIX.<rank>.et and checks that sends and receives, and the "
         "collectives "
         "of each group, fit together. Exit status 2 if they do not.");
@@ -59,12 +65,15 @@ int run(const Arguments& arguments) {
         return 0;
     }
     const auto& words = options.positional();
-    const std::vector<std::string> what = {"trace"};
+    const std::vector<std::string> what = {"trace", "network"};
     if (words.empty() || words.front() != "trace") {
         if (words.empty()) {
-            throw ConfigError("inspect: needs what to inspect: trace PREFIX");
+            throw ConfigError("inspect: needs what to inspect: trace PREFIX, or network STUDY.yml");
         }
         const std::string& word = words.front();
+        if (word == "network") {
+            throw ConfigError("inspect: the word 'network' goes before the options");
+        }
         throw ConfigError(
             fmt::format("inspect: cannot inspect '{}'{}", word, suggestion(word, what)));
     }
@@ -78,6 +87,8 @@ int run(const Arguments& arguments) {
 
 extern const Command kInspectCommand;
 const Command kInspectCommand = {
-    "inspect", "says what is in traces and what is wrong with them", run};
+    "inspect",
+    "says what is in traces, or what a network is like, and what is wrong with them",
+    run};
 
 }  // namespace astra
