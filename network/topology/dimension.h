@@ -89,7 +89,7 @@ class PlainDimension : public Dimension {
 struct DimensionKeys {
     std::uint32_t ports = 0;  // >= 1; 0: the kind knows it from its file
     LinkProperties link;      // bandwidth above 0, unless the kind has links of its own
-    ConfigView view;
+    const ConfigView& view;
 };
 
 struct DimensionInfo {

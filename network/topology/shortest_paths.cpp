@@ -150,46 +150,65 @@ std::span<const std::uint32_t> ShortestPaths::next(std::uint32_t node, std::uint
     return {sets_.data() + set.begin, set.count};
 }
 
-// Whether the nodes that forward are one strongly connected component and every port has a link
-// from and to one of them.
-bool ShortestPaths::one_component() const {
-    std::vector<bool> leaves(graph_.ports);
-    std::vector<bool> enters(graph_.ports);
-    Digraph::vertices_size_type forwarding = 0;
-    std::vector<std::uint32_t> number(graph_.forwards.size());
+// Whether every port has a link from and to one strongly connected component of the nodes that
+// forward (one of several planes, say): then every pair has a path. O(links).
+bool ShortestPaths::one_component_joins_all() const {
+    std::vector<std::uint32_t> number(graph_.forwards.size(), kNone);
+    std::uint32_t forwarding = 0;
     for (std::size_t node = 0; node < number.size(); ++node) {
-        number[node] = static_cast<std::uint32_t>(graph_.forwards[node] ? forwarding++ : 0);
+        if (graph_.forwards[node]) {
+            number[node] = forwarding++;
+        }
     }
     std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
     for (const std::uint32_t link : out_links_) {
         const LinkEnds ends = graph_.links[link];
-        if (ends.from < graph_.ports && graph_.forwards[ends.to]) {
-            leaves[ends.from] = true;
-        }
-        if (ends.to < graph_.ports && graph_.forwards[ends.from]) {
-            enters[ends.to] = true;
-        }
-        if (graph_.forwards[ends.from] && graph_.forwards[ends.to]) {
+        if (number[ends.from] != kNone && number[ends.to] != kNone) {
             edges.emplace_back(number[ends.from], number[ends.to]);
         }
     }
-    const auto set = [](bool b) { return b; };
-    if (forwarding == 0 || !std::all_of(leaves.begin(), leaves.end(), set) ||
-        !std::all_of(enters.begin(), enters.end(), set)) {
-        return false;
-    }
     const Digraph graph(boost::edges_are_unsorted, edges.begin(), edges.end(), forwarding);
     std::vector<std::uint32_t> component(forwarding);
-    return boost::strong_components(
-               graph,
-               boost::make_iterator_property_map(component.begin(),
-                                                 boost::get(boost::vertex_index, graph))) == 1;
+    const auto components =
+        boost::strong_components(graph,
+                                 boost::make_iterator_property_map(
+                                     component.begin(), boost::get(boost::vertex_index, graph)));
+    // Of each component: the pairs (port, component) that a link leads into, and out of.
+    using Pair = std::pair<std::uint32_t, std::uint32_t>;
+    std::vector<Pair> into;
+    std::vector<Pair> out_of;
+    for (const std::uint32_t link : out_links_) {
+        const LinkEnds ends = graph_.links[link];
+        if (ends.from < graph_.ports && number[ends.to] != kNone) {
+            into.emplace_back(component[number[ends.to]], ends.from);
+        }
+        if (ends.to < graph_.ports && number[ends.from] != kNone) {
+            out_of.emplace_back(component[number[ends.from]], ends.to);
+        }
+    }
+    const auto ports_of = [&](std::vector<Pair>& pairs) {
+        std::sort(pairs.begin(), pairs.end());
+        pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+        std::vector<std::uint32_t> ports(components);
+        for (const Pair& pair : pairs) {
+            ++ports[pair.first];
+        }
+        return ports;
+    };
+    const std::vector<std::uint32_t> entering = ports_of(into);
+    const std::vector<std::uint32_t> leaving = ports_of(out_of);
+    for (std::size_t c = 0; c < components; ++c) {
+        if (entering[c] == graph_.ports && leaving[c] == graph_.ports) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> ShortestPaths::cut_pairs(
     std::size_t most) const {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-    if (graph_.ports == 1 || one_component()) {
+    if (graph_.ports == 1 || one_component_joins_all()) {
         return pairs;
     }
     std::vector<bool> whole(graph_.forwards.size());  // targets that every port reaches

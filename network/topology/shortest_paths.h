@@ -51,7 +51,7 @@ class ShortestPaths {
     void index_links();
     void find_exits();
     void make_table(std::uint32_t target);
-    bool one_component() const;
+    bool one_component_joins_all() const;
 
     static constexpr std::uint32_t kNone = 0xffffffffU;
     Graph graph_;

@@ -78,9 +78,9 @@ TEST(FlowBackendTest, ASprayedPermutationIsAtTheWireBound) {
     }
 }
 
-// (Rates are whole bits a second: a third of 400 Gb/s is cut off, which costs less than a picosecond,
-// rounded up to one.)
-// Two flows of different hosts whose hashes meet on a spine have half the rate; others the whole.
+// (Rates are whole bits a second: a third of 400 Gb/s is cut off, which costs less than a
+// picosecond, rounded up to one.) Two flows of different hosts whose hashes meet on a spine have
+// half the rate; others the whole.
 TEST(FlowBackendTest, AnEcmpCollisionHalvesTheRate) {
     TestNetwork network = flow_network(leaf_spine(16, 8, "routing: ecmp\n"));
     Routing& routing = network.routing();

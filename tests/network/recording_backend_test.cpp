@@ -39,7 +39,8 @@ TEST(RecordingBackendTest, KeepsWhenMessagesWereOnTheirWay) {
         const Topology topology = build({{"switch", 8, gib_a_second(50), 500'000}});
         const ConfigTree no_keys = ConfigTree::empty_map("test");
         Routing routing(topology, RoutePolicy::DimensionOrder, 1);
-        const auto inner = find_backend("congestion_unaware")->build(queue, routing, no_keys.root());
+        const auto inner =
+            find_backend("congestion_unaware")->build(queue, routing, no_keys.root());
         RecordingBackend recorder(queue, *inner, keep);
         Relay relay(queue, recorder);
         relay.hop(0);

@@ -71,7 +71,7 @@ class TestNetwork {
     static constexpr std::uint64_t kNever = kMaxPs;
 
     TestNetwork(const BackendInfo& info, const std::vector<Shape>& shapes)
-        : TestNetwork(info, build(shapes), "{}") {}
+        : TestNetwork(info, build(shapes), "packet: {header: 0B}") {}
     // `settings` is the study's section `network`.
     TestNetwork(const BackendInfo& info, Topology topology, const std::string& settings)
         : settings_(ConfigTree::parse_text(settings, "network")),
