@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "astra/core/mix.h"
+
 namespace astra {
 
 namespace {
-
-// SplitMix64 (Steele, Lea, Flood, 2014).
-std::uint64_t mix(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
 
 constexpr double kTwoTo63 = 9223372036854775808.0;
 

@@ -7,18 +7,11 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
+#include "astra/core/mix.h"
 
 namespace astra {
 
 namespace {
-
-// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-std::uint64_t mix(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
 
 std::unique_ptr<ShortestPaths> paths_of(const Dimension& dimension) {
     ShortestPaths::Graph graph;

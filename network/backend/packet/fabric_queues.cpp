@@ -1,6 +1,7 @@
 // Output ports, what they refuse, and what becomes of packets that are lost.
 #include <algorithm>
 
+#include "astra/core/mix.h"
 #include "network/backend/packet/fabric.h"
 
 namespace astra::packet {
@@ -216,13 +217,10 @@ LinkCounters& Fabric::counters(std::uint32_t link) {
     return counters_[link];
 }
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 std::uint64_t Fabric::random() {
-    random_state_ += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t value = random_state_;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-    return value ^ (value >> 31);
+    const std::uint64_t value = mix(random_state_);
+    random_state_ += kMixStep;
+    return value;
 }
 
 }  // namespace astra::packet
