@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <numeric>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,6 +121,10 @@ void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
     refuse_several_kinds(workload);
     if (const auto flows = workload.find("flows")) {
         spec.flow_file = flows->as_file_name();
+        std::error_code ignored;
+        if (!std::filesystem::exists(spec.flow_file, ignored)) {
+            flows->fail(fmt::format("no file '{}'", spec.flow_file));
+        }
         return;
     }
     const std::array<std::string, 2> meanings = {"shard", "total"};

@@ -11,6 +11,8 @@ namespace astra {
 
 namespace {
 
+constexpr std::uint64_t kMostParallel = 1024;
+
 class GraphFile {
   public:
     GraphFile(const ConfigView& root, LinkProperties fallback) : root_(root), usual_(fallback) {
@@ -86,7 +88,7 @@ class GraphFile {
         properties.latency = link.duration_or("latency", usual_.latency);
         const std::array<std::string, 2> directions = {"both", "one"};
         const bool both = link.choice_or("direction", "both", directions) == "both";
-        const std::uint64_t count = link.integer_or("count", 1, 1, kMostLinks);
+        const std::uint64_t count = link.integer_or("count", 1, 1, kMostParallel);
         for (std::uint64_t i = 0; i < count; ++i) {
             if (both) {
                 fabric.connect(from, to, properties);
