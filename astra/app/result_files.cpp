@@ -1,5 +1,6 @@
 #include "astra/app/result_files.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <iterator>
@@ -94,9 +95,13 @@ constexpr std::array kOpColumns = {
     Column<OpRecord>{"end_ps", false, [](const auto& o) { return text_of(o.end.ps); }},
 };
 
+// The bytes of an interval are whole, so that there may be one too many in it: that one shall not
+// look like a link beyond its rate.
 std::uint64_t rate_of(const LinkSampleRecord& sample) {
-    return static_cast<std::uint64_t>(static_cast<double>(sample.bytes.count) * 8e12 /
-                                      static_cast<double>(sample.interval.ps));
+    const auto rate = static_cast<std::uint64_t>(static_cast<double>(sample.bytes.count) * 8e12 /
+                                                 static_cast<double>(sample.interval.ps));
+    const bool rounded = sample.bytes.count <= bytes_in(sample.interval, sample.capacity) + 1;
+    return rounded ? std::min(rate, sample.capacity.bits_per_s) : rate;
 }
 
 constexpr std::array kQueueColumns = {

@@ -1,4 +1,5 @@
-// Every study below inputs/ runs, and so do ASTRA-sim's files there. Fabrics run on two backends.
+// Every study below inputs/ runs, and so do ASTRA-sim's files there. Fabrics run on every backend
+// whose messages share links, under every transport.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "astra/app/simulation.h"
 #include "network/topology/topology.h"
 #include "tests/support/experiment.h"
+#include "tests/support/network_models.h"
 
 namespace astra {
 namespace {
@@ -77,17 +79,43 @@ INSTANTIATE_TEST_SUITE_P(Inputs,
                              return stem(study.param);
                          });
 
-// A file and a backend.
-class Fabric : public testing::TestWithParam<std::tuple<std::string, std::string>> {
+// A file and a model of the network.
+class Fabric : public testing::TestWithParam<std::tuple<std::string, test::NetworkModel>> {
   public:
     static std::string name(const testing::TestParamInfo<ParamType>& info) {
-        return stem(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
+        return stem(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name();
+    }
+
+  protected:
+    const std::string& file() const { return std::get<0>(GetParam()); }
+    const test::NetworkModel& model() const { return std::get<1>(GetParam()); }
+    // Options of a command; `set` where it knows no others.
+    Arguments options(bool set) const {
+        Arguments options = {(set ? "--set=network.backend=" : "--backend=") +
+                             std::string(model().backend->name)};
+        if (!model().transport.empty()) {
+            options.push_back((set ? "--set=network.packet.transport=" : "--transport=") +
+                              model().transport);
+        }
+        return options;
     }
 };
 
+std::vector<test::NetworkModel> models_that_share() {
+    std::vector<test::NetworkModel> models = test::network_models();
+    std::erase_if(models,
+                  [](const test::NetworkModel& model) { return !model.backend->shares_links; });
+    return models;
+}
+
+// With packets a smaller collective, to take less than a second.
 TEST_P(Fabric, Runs) {
-    ConfigTree study = ConfigTree::parse_file(std::get<0>(GetParam()));
-    study.set("network.backend=" + std::get<1>(GetParam()));
+    ConfigTree study = ConfigTree::parse_file(file());
+    study.set("network.backend=" + std::string(model().backend->name));
+    if (model().backend->has_packets) {
+        study.set("network.packet.transport=" + model().transport);
+        study.set("workload.generate.bytes=1MiB");
+    }
     Simulation simulation(std::move(study));
     ASSERT_TRUE(simulation.run({}));
     const RunResult result = simulation.result();
@@ -97,11 +125,10 @@ TEST_P(Fabric, Runs) {
 }
 
 TEST_P(Fabric, IsDescribed) {
-    const test::ProgramRun run =
-        test::run_captured({"inspect",
-                            "network",
-                            std::get<0>(GetParam()),
-                            "--set=network.backend=" + std::get<1>(GetParam())});
+    Arguments arguments = {"inspect", "network", file()};
+    const Arguments more = options(true);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const test::ProgramRun run = test::run_captured(arguments);
     EXPECT_EQ(run.status, 0) << run.error;
     EXPECT_THAT(run.out, testing::HasSubstr("cut pairs        none"));
 }
@@ -109,19 +136,14 @@ TEST_P(Fabric, IsDescribed) {
 INSTANTIATE_TEST_SUITE_P(Topologies,
                          Fabric,
                          testing::Combine(testing::ValuesIn(files_in("topologies")),
-                                          testing::Values("flow", "congestion_aware")),
+                                          testing::ValuesIn(models_that_share())),
                          Fabric::name);
 
 // A study without a workload, to be given a flow set. Here every rank sends to the next one.
 class BareFabric : public Fabric {};
 
 TEST_P(BareFabric, RunsAFlowSet) {
-    const std::string& file = std::get<0>(GetParam());
-    const ConfigTree study = ConfigTree::parse_file(file);
-    // Nothing reads network.packet before the packet backend is there. Then: delete these lines.
-    if (study.root().at("network").has("packet")) {
-        GTEST_SKIP() << "network.packet is not read yet";
-    }
+    const ConfigTree study = ConfigTree::parse_file(file());
     const test::ScratchFolder folder;
     const std::uint32_t ranks = Topology::from_config(study.root().at("network")).ranks();
     std::ofstream flows(folder.file("ring.flows"));
@@ -129,12 +151,14 @@ TEST_P(BareFabric, RunsAFlowSet) {
         flows << rank + 1 << ' ' << rank << ' ' << (rank + 1) % ranks << " 65536 0\n";
     }
     flows.close();
-    const test::ProgramRun run = test::run_captured({"run",
-                                                     file,
-                                                     "--flows=" + folder.file("ring.flows"),
-                                                     "--backend=" + std::get<1>(GetParam()),
-                                                     "--strict",
-                                                     "--output=" + folder.path()});
+    Arguments arguments = {"run",
+                           file(),
+                           "--flows=" + folder.file("ring.flows"),
+                           "--strict",
+                           "--output=" + folder.path()};
+    const Arguments more = options(false);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const test::ProgramRun run = test::run_captured(arguments);
     EXPECT_EQ(run.status, 0) << run.error;
     EXPECT_THAT(run.out, testing::HasSubstr("flows            " + std::to_string(ranks) + ","));
 }
@@ -142,7 +166,7 @@ TEST_P(BareFabric, RunsAFlowSet) {
 INSTANTIATE_TEST_SUITE_P(Studies,
                          BareFabric,
                          testing::Combine(testing::ValuesIn(studies_without_workload()),
-                                          testing::Values("flow", "congestion_aware")),
+                                          testing::ValuesIn(models_that_share())),
                          Fabric::name);
 
 // The pipeline of inputs/studies/pipeline.yml, GPipe with p = 4 stages and m = 8 microbatches.

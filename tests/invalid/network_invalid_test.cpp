@@ -1,0 +1,263 @@
+// Wrong networks through the program: exit status 2, one line that says where and what, soon and
+// without much memory.
+#include <string>
+#include <vector>
+
+#include "tests/invalid/bad_network.h"
+
+namespace astra::test {
+namespace {
+
+// Line 3 is the dimension, line 4 the first key after it.
+const std::vector<BadNetwork> kFabrics = {
+    {"LinkToAnUnknownHost",
+     on_graph(),
+     {"graph.yml:5:", "links.1.from", "no host or switch 'hots1'", "did you mean 'host1'?"},
+     "hosts: 3\nswitches: [s]\nlinks:\n  - {from: host0, to: s}\n  - {from: hots1, to: s}\n"},
+    {"GraphBandwidthZero",
+     on_graph(),
+     {"graph.yml:3:", "bandwidth", "above 0"},
+     "hosts: 2\nlinks:\n  - {from: host0, to: host1, bandwidth: 0}\n"},
+    {"GraphKeyMisspelt",
+     on_graph(),
+     {"graph.yml:3:", "bandwith", "did you mean 'bandwidth'?"},
+     "hosts: 2\nlinks:\n  - {from: host0, to: host1, bandwith: 1Gbps}\n"},
+    {"GraphHostTwice",
+     on_graph(),
+     {"graph.yml:1:", "'a' is there twice"},
+     "hosts: [a, a]\nlinks: []\n"},
+    {"GraphLinkToItself",
+     on_graph(),
+     {"graph.yml:3:", "to itself"},
+     "hosts: 2\nlinks:\n  - {from: host0, to: host0}\n"},
+    {"GraphHostWithoutLinks",
+     on_graph(),
+     {"study.yml:3:", "network.dimensions", "no path from rank 2 to rank 0"},
+     "hosts: 3\nswitches: [s]\nlinks:\n  - {from: host0, to: s}\n  - {from: host1, to: s}\n"},
+    {"GraphOneWayOnly",
+     on_graph(),
+     {"study.yml:3:", "no path from rank 1 to rank 0"},
+     "hosts: 2\nlinks:\n  - {from: host0, to: host1, direction: one}\n"},
+    {"BandwidthZero",
+     "network:\n  dimensions:\n    - {topology: ring, ranks: 8, bandwidth: 0, latency: 1us}\n",
+     {"study.yml:3:", "bandwidth", "above 0"}},
+    {"UplinkBandwidthZero",
+     dimension("topology: leaf_spine, ranks: 8, uplink_bandwidth: 0"),
+     {"study.yml:3:", "uplink_bandwidth", "above 0"}},
+    {"OverriddenBandwidthZero",
+     on_switch("links: [{from: 0, to: switch0.0, bandwidth: 0}]"),
+     {"study.yml:4:", "links.0.bandwidth", "above 0"}},
+    {"OverrideOfNoLink",
+     on_switch("links: [{from: 0, to: 1, down: true}]"),
+     {"study.yml:4:", "links.0.to", "no link from 0 to 1"}},
+    {"OverrideOfAnUnknownSwitch",
+     on_leaf_spine("links: [{from: leaf0, to: spin1, down: true}]"),
+     {"study.yml:4:", "links.0.to", "'spin1'", "did you mean 'spine1'?"}},
+    {"CutByALinkThatIsDown",
+     on_switch("links: [{from: 3, to: switch0.0, down: true}]"),
+     {"study.yml:4:", "network.links", "no path from rank 3 to rank 0"}},
+    {"UnknownTopology",
+     dimension("topology: leaf_spin, ranks: 8"),
+     {"study.yml:3:", "did you mean 'leaf_spine'?"}},
+    {"NicsThatPlanesDoNotDivide",
+     dimension("topology: leaf_spine, ranks: 8, planes: 2, nics: 3"),
+     {"study.yml:3:", "nics", "multiple of 2"}},
+    {"TooManyDragonflyGroups",
+     dimension("topology: dragonfly, ranks: 64, hosts_per_router: 1, routers_per_group: 2, "
+               "global_links_per_router: 1"),
+     {"study.yml:3:", "join at most 3"}},
+};
+
+const std::vector<BadNetwork> kRouting = {
+    {"UnknownPolicy",
+     on_switch("routing: sprai"),
+     {"study.yml:4:", "network.routing", "'sprai'", "did you mean 'spray'?"}},
+    {"SprayOnCongestionAware",
+     on_switch("routing: spray\n  backend: congestion_aware"),
+     {"study.yml:4:", "network.routing", "spray needs the backend flow or packet"}},
+    {"AdaptiveOnCongestionUnaware",
+     on_switch("routing: adaptive\n  backend: congestion_unaware"),
+     {"study.yml:4:", "adaptive needs the backend flow or packet"}},
+    {"SeedIsNegative", on_switch("seed: -1"), {"study.yml:4:", "network.seed"}},
+};
+
+const std::vector<BadNetwork> kFailures = {
+    {"OnCongestionAware",
+     on_switch("failures: [{from: 0, to: switch0.0, at: 1us}]\n  backend: congestion_aware"),
+     {"study.yml:4:", "network.failures", "congestion_aware", "packet and flow do"}},
+    {"OnCongestionUnaware",
+     on_switch("failures: [{from: 0, to: switch0.0, at: 1us}]"),
+     {"study.yml:4:", "network.failures", "congestion_unaware", "packet and flow do"}},
+    {"OfNoLink",
+     on_switch("failures: [{from: 0, to: 1, at: 1us}]\n  backend: flow"),
+     {"study.yml:4:", "failures.0.to", "no link from 0 to 1"}},
+    {"OfAnUnknownSwitch",
+     on_leaf_spine("failures: [{from: laef0, to: spine0, at: 1us}]\n  backend: packet"),
+     {"study.yml:4:", "failures.0.from", "'laef0'", "did you mean 'leaf0'?"}},
+    {"UntilBeforeAt",
+     on_switch("failures: [{from: 0, to: switch0.0, at: 2us, until: 1us}]\n  backend: flow"),
+     {"study.yml:4:", "failures.0.until", "comes back before it fails"}},
+    {"WithoutTime",
+     on_switch("failures: [{from: 0, to: switch0.0}]\n  backend: flow"),
+     {"study.yml:4:", "failures.0", "'at' is missing"}},
+    {"MisspeltKey",
+     on_switch("failures: [{from: 0, to: switch0.0, at: 1us, untill: 2us}]\n  backend: flow"),
+     {"study.yml:4:", "untill", "did you mean 'until'?"}},
+};
+
+const std::vector<BadNetwork> kPackets = {
+    {"BufferSmallerThanAPacket",
+     on_packets("buffer: 4159B"),
+     {"study.yml:5:", "packet.buffer", "at least one packet, which is 4160 bytes"}},
+    {"UnknownTransport",
+     on_packets("transport: swfit"),
+     {"study.yml:5:", "packet.transport", "'swfit'", "did you mean 'swift'?"}},
+    {"UnknownTransportOfTheOption",
+     on_switch("backend: packet"),
+     {"--set network.packet.transport", "'dcqnc'", "did you mean 'dcqcn'?"},
+     "",
+     {"--transport=dcqnc"}},
+    {"UnknownKeyOfDcqcn",
+     on_packets("transport: dcqcn, dcqcn: {kmn: 1KB}"),
+     {"study.yml:5:", "unknown key 'kmn'"}},
+    {"UnknownKeyOfDcqcnUnderNdp",
+     on_packets("transport: ndp, dcqcn: {rate_aii: 1Gbps}"),
+     {"study.yml:5:", "rate_aii", "did you mean 'rate_ai'?"}},
+    {"UnknownKeyOfDcqcnUnderFlow",
+     on_switch("backend: flow\n  packet: {dcqcn: {rate_aii: 1Gbps}}"),
+     {"study.yml:5:", "rate_aii", "did you mean 'rate_ai'?"}},
+    {"UnknownKeyOfPacketUnderCongestionAware",
+     on_switch("backend: congestion_aware\n  packet: {mtuu: 1KiB}"),
+     {"study.yml:5:", "mtuu", "did you mean 'mtu'?"}},
+    {"UnknownTransportUnderFlow",
+     on_switch("backend: flow\n  packet: {transport: swfit}"),
+     {"study.yml:5:", "packet.transport", "did you mean 'swift'?"}},
+    {"RateCapUnderPacket",
+     on_switch("backend: packet\n  flow: {rate_cap: -1Gbps}"),
+     {"study.yml:5:", "flow.rate_cap"}},
+    {"MtuZero", on_packets("mtu: 0"), {"study.yml:5:", "packet.mtu", "expected 1 to"}},
+    {"MtuNegative", on_packets("mtu: -1B"), {"study.yml:5:", "packet.mtu"}},
+    {"HeaderHuge", on_packets("header: 1TiB"), {"study.yml:5:", "packet.header", "expected 0 to"}},
+    {"ControlHuge", on_packets("control: 1TiB"), {"study.yml:5:", "packet.control"}},
+    {"ErrorRateTwo",
+     on_packets("error_rate: 2"),
+     {"study.yml:5:", "packet.error_rate", "from 0 to 0.5"}},
+    {"ErrorRateNegative",
+     on_packets("error_rate: -0.1"),
+     {"study.yml:5:", "packet.error_rate", "from 0 to 0.5"}},
+    {"ErrorRateNotANumber", on_packets("error_rate: .nan"), {"study.yml:5:", "error_rate"}},
+    {"TimeoutZero", on_packets("timeout: 0s"), {"study.yml:5:", "timeout", "more than 0"}},
+    {"UnknownSwitching",
+     on_packets("switching: store_and_forwad"),
+     {"study.yml:5:", "did you mean 'store_and_forward'?"}},
+};
+
+const std::vector<BadNetwork> kRecords = {
+    {"IntervalZero",
+     on_switch("backend: packet") + "output: {sample_interval: 0}\n",
+     {"study.yml:5:", "output.sample_interval", "above 0"}},
+    {"IntervalZeroThoughNothingIsSampled",
+     on_switch("backend: congestion_unaware") + "output: {sample_interval: 0}\n",
+     {"study.yml:5:", "output.sample_interval", "above 0"}},
+    {"QueuesOnCongestionUnaware",
+     on_switch("backend: congestion_unaware"),
+     {"--record=queues", "congestion_unaware"},
+     "",
+     {"--record=queues"}},
+    {"UnknownRecord",
+     on_switch("backend: packet"),
+     {"--record", "'queue'", "did you mean 'queues'?"},
+     "",
+     {"--record=queue"}},
+};
+
+const std::vector<BadNetwork> kHostile = {
+    {"Ranks", dimension("topology: ring, ranks: 1000000000000"), {"study.yml:3:", "ranks"}},
+    {"RanksBeyond64Bits",
+     dimension("topology: ring, ranks: 99999999999999999999999"),
+     {"study.yml:3:", "ranks"}},
+    {"RanksNegative", dimension("topology: ring, ranks: -8"), {"study.yml:3:", "ranks"}},
+    {"RanksByProduct",
+     dimension("topology: ring, ranks: 1048576") +
+         "    - {topology: ring, ranks: 1048576, bandwidth: 1Gbps}\n",
+     {"study.yml:4:", "product of all ranks"}},
+    {"LinksOfFullConnection",
+     dimension("topology: fully_connected, ranks: 1048576"),
+     {"study.yml:3:", "links; at most 16777216"}},
+    {"Spines",
+     dimension("topology: leaf_spine, ranks: 8, spines: 1048577"),
+     {"study.yml:3:", "spines"}},
+    {"Planes",
+     dimension("topology: leaf_spine, ranks: 8, planes: 1025"),
+     {"study.yml:3:", "planes"}},
+    {"Nics", dimension("topology: leaf_spine, ranks: 8, nics: 1025"), {"study.yml:3:", "nics"}},
+    {"LinksPerSpine",
+     dimension("topology: leaf_spine, ranks: 8, links_per_spine: 1025"),
+     {"study.yml:3:", "links_per_spine"}},
+    {"Oversubscription",
+     dimension("topology: leaf_spine, ranks: 8, oversubscription: 1e300"),
+     {"study.yml:3:", "oversubscription"}},
+    {"OversubscriptionTiny",
+     dimension("topology: leaf_spine, ranks: 1024, oversubscription: 1e-300"),
+     {"study.yml:3:", "more than 1048576 switches"}},
+    {"Aggregations",
+     dimension("topology: fat_tree, ranks: 1024, aggregations_per_pod: 1048576"),
+     {"study.yml:3:", "more than 1048576 switches"}},
+    {"Cores",
+     dimension("topology: fat_tree, ranks: 1024, aggregations_per_pod: 1024, "
+               "cores_per_aggregation: 1048576"),
+     {"study.yml:3:", "more than 1048576 switches"}},
+    {"ShapeProduct",
+     dimension("topology: leaf_spine, ranks: 8, shape: [1048576, 1048576, 1048576, 1048576]"),
+     {"study.yml:3:", "shape"}},
+    {"GraphHosts", on_graph(), {"graph.yml:1:", "hosts"}, "hosts: 1048577\nlinks: []\n"},
+    {"GraphCount",
+     on_graph(),
+     {"graph.yml:3:", "count"},
+     "hosts: 2\nlinks:\n  - {from: host0, to: host1, count: 16777217}\n"},
+    {"GraphOfItself", dimension("topology: custom, file: study.yml"), {"study.yml", "hosts"}},
+};
+
+const std::vector<BadNetwork> kFlows = {
+    {"MissingColumn",
+     on_switch("backend: flow"),
+     {"set.flows:2:", "4 columns", "id src dst bytes after"},
+     "",
+     {},
+     "1 0 1 8 0\n2 0 1 8\n"},
+    {"CycleOfFlows",
+     on_switch("backend: packet"),
+     {"set.flows:1:", "1 after 2 after 1"},
+     "",
+     {},
+     "1 0 1 8 2\n2 1 2 8 1\n"},
+    {"UnknownRank",
+     on_switch("backend: packet"),
+     {"set.flows:1:", "no rank 8", "0 to 7"},
+     "",
+     {},
+     "1 0 8 8 0\n"},
+    {"MorePacketsThanCanBeCounted",
+     on_packets("mtu: 1B"),
+     {"4294967296"},
+     "",
+     {},
+     "1 0 1 4294967296 0\n"},
+};
+
+class NetworkInvalid : public testing::TestWithParam<BadNetwork> {};
+
+TEST_P(NetworkInvalid, IsRefusedInOneLineSoonAndWithoutMuchMemory) {
+    expect_refused(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, NetworkInvalid, testing::ValuesIn(kFabrics), kBadNetworkName);
+INSTANTIATE_TEST_SUITE_P(Routing, NetworkInvalid, testing::ValuesIn(kRouting), kBadNetworkName);
+INSTANTIATE_TEST_SUITE_P(Failures, NetworkInvalid, testing::ValuesIn(kFailures), kBadNetworkName);
+INSTANTIATE_TEST_SUITE_P(Packets, NetworkInvalid, testing::ValuesIn(kPackets), kBadNetworkName);
+INSTANTIATE_TEST_SUITE_P(Records, NetworkInvalid, testing::ValuesIn(kRecords), kBadNetworkName);
+INSTANTIATE_TEST_SUITE_P(Flows, NetworkInvalid, testing::ValuesIn(kFlows), kBadNetworkName);
+INSTANTIATE_TEST_SUITE_P(Hostile, NetworkInvalid, testing::ValuesIn(kHostile), kBadNetworkName);
+
+}  // namespace
+}  // namespace astra::test
