@@ -124,11 +124,12 @@ void Simulation::Parts::read_sampling(const ConfigView& output, bool wanted) {
             backend_info.name));
     }
     if (wanted) {
-        sampler.emplace(queue, topology, *backend, interval);
+        sampler.emplace(queue, topology, *backend, interval, failures_to_come);
     }
 }
 
 void Simulation::Parts::start() {
+    failures_to_come = failures.size();
     for (std::size_t i = 0; i < failures.size(); ++i) {
         queue.schedule_at(failures[i].at, Callback::to<&Parts::change_link>(*this, i));
     }

@@ -46,6 +46,7 @@ struct Simulation::Parts {
     std::vector<std::uint32_t> job_of;  // by rank
     std::optional<LinkSampler> sampler;
     std::vector<LinkChange> failures;
+    std::size_t failures_to_come = 0;
     bool record_flows = false;
     std::string output_folder;
     bool write_collectives = true;
@@ -68,6 +69,7 @@ struct Simulation::Parts {
     void read_failures_of(const ConfigView& network_view);
     void read_sampling(const ConfigView& output, bool wanted);
     void change_link(std::uint64_t number) {
+        --failures_to_come;
         backend->set_link(failures[number].link, failures[number].up);
     }
     void add_jobs(LoadedJobs loaded);

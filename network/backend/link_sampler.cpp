@@ -16,8 +16,9 @@ void LinkSampler::take(std::uint64_t) {
             rows_.push_back({queue_.now(), link, bytes, now_[link].queued_bytes});
         }
     }
-    cut_short_ = rows_.size() > kMostRows && !queue_.empty();
-    if (!queue_.empty() && !cut_short_) {
+    const bool moves = queue_.size() > waiting_;
+    cut_short_ = rows_.size() > kMostRows && moves;
+    if (moves && !cut_short_) {
         plan();
     }
 }

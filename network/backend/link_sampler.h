@@ -10,16 +10,22 @@
 
 namespace astra {
 
-// The queue, the topology and the backend outlive it. One event an interval, each O(links), as long
-// as anything else is to happen. Keeps only links that carried or held something in an interval.
+// The queue, the topology, the backend and the count outlive it. One event an interval, each
+// O(links), as long as more is to happen than `waiting` events, which stand for nothing that moves
+// (link changes still to come). Keeps only links that carried or held something in an interval.
 class LinkSampler {
   public:
     // Requires an interval above 0 and a backend whose links are shared.
     LinkSampler(EventQueue& queue,
                 const Topology& topology,
                 NetworkBackend& backend,
-                Duration interval)
-        : queue_(queue), topology_(topology), backend_(backend), interval_(interval) {}
+                Duration interval,
+                const std::size_t& waiting)
+        : queue_(queue),
+          topology_(topology),
+          backend_(backend),
+          interval_(interval),
+          waiting_(waiting) {}
 
     void start() { plan(); }
 
@@ -44,6 +50,7 @@ class LinkSampler {
     const Topology& topology_;
     NetworkBackend& backend_;
     Duration interval_;
+    const std::size_t& waiting_;
     std::vector<LinkSample> now_;
     std::vector<LinkSample> before_;
     std::vector<Row> rows_;

@@ -81,6 +81,9 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
     const LinkProperties local = read_tier(view, "local", keys.link);
     const LinkProperties global = read_tier(view, "global", keys.link);
     FabricBuilder fabric(keys.ports, view);
+    const std::uint64_t routers = sizes.routers;
+    fabric.expect_links(
+        saturating_add(keys.ports, saturating_multiply(sizes.groups, routers * (routers - 1) / 2)));
     fabric.set_switch_delay(view.duration_or("switch_latency", {}));
     const std::uint32_t router = fabric.add_switches("router", sizes.groups * sizes.routers);
     for (std::uint32_t host = 0; host < keys.ports; ++host) {

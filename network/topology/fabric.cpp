@@ -55,6 +55,13 @@ std::uint32_t FabricBuilder::add_switches(const std::string& name, std::uint32_t
     return first;
 }
 
+void FabricBuilder::expect_links(std::uint64_t cables) {
+    if (cables > kMostLinks / 2) {
+        view_.fail(fmt::format(
+            "{} links; at most {} can be held", saturating_multiply(cables, 2), kMostLinks));
+    }
+}
+
 void FabricBuilder::link(std::uint32_t from, std::uint32_t to, LinkProperties properties) {
     if (fabric_->links_.size() >= kMostLinks) {
         view_.fail(fmt::format("more than {} links", kMostLinks));

@@ -46,6 +46,9 @@ class FabricBuilder {
     // Reads `shape`, the sizes that collectives see as dimensions. Throws ConfigError.
     FabricBuilder(std::uint32_t ports, const ConfigView& view);
 
+    // Refuses too many links before they are made. Throws ConfigError.
+    void expect_links(std::uint64_t cables);
+
     // The node of the new switch.
     std::uint32_t add_switch(std::string name);
     // The node of the first of `count` switches "name0", "name1", …

@@ -28,6 +28,9 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
         read_uplinks(view, "cores_per_aggregation", per_pod, uplink, core_link);
 
     FabricBuilder fabric(hosts, view);
+    fabric.expect_links(
+        saturating_add(saturating_add(hosts, saturating_multiply(leaves, aggregations)),
+                       saturating_multiply(pods, saturating_multiply(aggregations, cores_each))));
     fabric.set_switch_delay(view.duration_or("switch_latency", {}));
     const std::uint32_t leaf = fabric.add_switches("leaf", leaves);
     const std::uint32_t aggregation = fabric.add_switches("aggregation", pods * aggregations);

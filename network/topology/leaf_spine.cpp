@@ -63,6 +63,11 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
         read_uplinks(view, "spines", plane.hosts_per_leaf * (nics / planes), keys.link, bundle);
 
     FabricBuilder fabric(keys.ports, view);
+    const std::uint64_t leaves = (keys.ports - 1) / plane.hosts_per_leaf + std::uint64_t{1};
+    fabric.expect_links(saturating_add(
+        saturating_multiply(keys.ports, nics),
+        saturating_multiply(saturating_multiply(leaves, planes),
+                            saturating_multiply(plane.spines, plane.links_per_spine))));
     fabric.set_switch_delay(view.duration_or("switch_latency", {}));
     for (std::uint32_t p = 0; p < planes; ++p) {
         add_plane(

@@ -45,6 +45,9 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
     const std::uint32_t spines = read_spines(keys, nodes_per_leaf, uplink);
 
     FabricBuilder fabric(keys.ports, view);
+    fabric.expect_links(
+        saturating_add(2 * std::uint64_t{keys.ports},
+                       saturating_multiply(domain, saturating_multiply(leaves, spines))));
     fabric.set_switch_delay(view.duration_or("switch_latency", {}));
     fabric.set_ports_forward(view.bool_or("forward", spines == 0));
     fabric.set_shape({domain, nodes});
