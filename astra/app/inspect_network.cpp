@@ -18,6 +18,7 @@
 #include "astra/core/event_queue.h"
 #include "network/backend/backend.h"
 #include "network/topology/fabric_report.h"
+#include "network/topology/failures.h"
 #include "network/topology/graphviz.h"
 
 namespace astra {
@@ -92,22 +93,16 @@ void pass_over_other_sections(const ConfigView& root) {
     }
 }
 
-const BackendInfo& choose_backend(const ConfigView& network) {
-    std::vector<std::string> names;
-    for (const BackendInfo* backend : backends()) {
-        names.emplace_back(backend->name);
-    }
-    return *find_backend(network.choice_or("backend", "congestion_unaware", names));
-}
-
 // As a run reads them: everything in `network` is right, and known to someone.
 void check_keys(const ConfigTree& study, const Topology& topology) {
     const ConfigView network = study.root().at("network");
-    const BackendInfo& backend = choose_backend(network);
+    const BackendInfo& backend = read_backend(network);
     Routing routing =
         read_routing(network, topology, backend.usual_routing(network), backend.can_split);
     EventQueue queue;
     backend.build(queue, routing, network);
+    check_other_sections(backend, network);
+    read_failures(network, topology);
     study.reject_unread();
 }
 

@@ -59,4 +59,12 @@ void OutputFolder::write(const std::string& name, std::string_view content) {
     written_.push_back(name);
 }
 
+void OutputFolder::remove(const std::string& name) {
+    std::error_code error;
+    std::filesystem::remove(path_ + "/" + name, error);
+    if (error) {
+        refuse(path_ + "/" + name, error.message());
+    }
+}
+
 }  // namespace astra

@@ -17,6 +17,9 @@ class OutputFolder {
     // Throws ConfigError when the disk refuses.
     void write(const std::string& name, std::string_view content);
 
+    // Removes a file that an earlier run has left, if there is one.
+    void remove(const std::string& name);
+
     const std::string& path() const { return path_; }
     const std::vector<std::string>& written() const { return written_; }
 

@@ -242,24 +242,24 @@ std::string queues_csv(const RunResult& result) {
 }
 
 void write_result_files(const RunResult& result, OutputFolder& folder) {
-    folder.write("ranks.csv", ranks_csv(result));
-    if (result.write_collectives && !result.collectives.empty()) {
-        folder.write("collectives.csv", collectives_csv(result));
-    }
-    if (result.write_links && !result.links.empty()) {
-        folder.write("links.csv", links_csv(result));
-    }
-    if (result.flow_statistics) {
-        folder.write("flows.csv", flows_csv(result));
-    }
-    if (!result.ops.empty()) {
-        folder.write("ops.csv", ops_csv(result));
-    }
-    if (!result.link_samples.empty()) {
-        folder.write("queues.csv", queues_csv(result));
-    }
+    // A file that this run does not write must not be that of an earlier one.
+    const auto write = [&](const char* name, bool wanted, auto content) {
+        if (wanted) {
+            folder.write(name, content(result));
+        } else {
+            folder.remove(name);
+        }
+    };
+    write("ranks.csv", true, ranks_csv);
+    write("collectives.csv",
+          result.write_collectives && !result.collectives.empty(),
+          collectives_csv);
+    write("links.csv", result.write_links && !result.links.empty(), links_csv);
+    write("flows.csv", result.flow_statistics.has_value(), flows_csv);
+    write("ops.csv", !result.ops.empty(), ops_csv);
+    write("queues.csv", !result.link_samples.empty(), queues_csv);
     // Last, so that whoever sees it sees the others too.
-    folder.write("result.json", result_json(result));
+    write("result.json", true, result_json);
 }
 
 }  // namespace astra

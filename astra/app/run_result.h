@@ -41,6 +41,7 @@ struct FlowStatistics {
 
 struct RunResult {
     SimTime simulated;  // when the last rank finished
+    SimTime ended;      // when nothing was on its way any more: acknowledgements outlast the ranks
     std::string backend;
     bool links_are_shared = true;  // false: utilisation of links means nothing
     bool has_packets = false;      // queues, marks and losses of links mean something

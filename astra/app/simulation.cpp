@@ -19,14 +19,6 @@ constexpr std::chrono::milliseconds kSliceTime{50};
 constexpr std::uint64_t kFirstSlice = 64;
 constexpr std::uint64_t kLongestSlice = 1U << 20;
 
-const BackendInfo& choose_backend(const ConfigView& network) {
-    std::vector<std::string> names;
-    for (const BackendInfo* backend : backends()) {
-        names.emplace_back(backend->name);
-    }
-    return *find_backend(network.choice_or("backend", "congestion_unaware", names));
-}
-
 // Only where something asks for it: the traces' messages would pass through it for nothing.
 std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
                                         NetworkBackend& backend,
@@ -43,7 +35,7 @@ std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
 Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
     : study(std::move(tree)),
       topology(Topology::from_config(study.root().at("network"))),
-      backend_info(choose_backend(study.root().at("network"))),
+      backend_info(read_backend(study.root().at("network"))),
       routing(read_routing(study.root().at("network"),
                            topology,
                            backend_info.usual_routing(study.root().at("network")),

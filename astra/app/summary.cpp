@@ -128,14 +128,15 @@ void write_links(std::string& text, const RunResult& result) {
         result.links.begin(), result.links.end(), [](const auto& a, const auto& b) {
             return a.busy < b.busy;
         });
+    const SimTime whole = result.has_packets ? result.ended : result.simulated;
     fmt::format_to(Out(text),
                    "busiest link     {} -> {}: {}, {} of {} ({}){}\n",
                    busiest->from,
                    busiest->to,
                    to_text(busiest->bytes),
                    to_text(busiest->busy),
-                   time(result.simulated),
-                   share(busiest->busy, result.simulated),
+                   time(whole),
+                   share(busiest->busy, whole),
                    result.links_are_shared
                        ? ""
                        : "; messages do not share links here, so this may pass 100 %");

@@ -18,6 +18,14 @@ void NetworkBackend::sample(std::vector<LinkSample>&) {
     ASTRA_CHECK(false, "a backend whose links are shared knows what they hold");
 }
 
+const BackendInfo& read_backend(const ConfigView& network) {
+    std::vector<std::string> names;
+    for (const BackendInfo* backend : backends()) {
+        names.emplace_back(backend->name);
+    }
+    return *find_backend(network.choice_or("backend", "congestion_unaware", names));
+}
+
 void check_other_sections(const BackendInfo& chosen, const ConfigView& network) {
     for (const BackendInfo* backend : backends()) {
         if (backend != &chosen && backend->check != nullptr && network.has(backend->name)) {

@@ -72,6 +72,8 @@ struct BackendInfo {
 };
 
 std::span<const BackendInfo* const> backends();
+// network.backend; congestion_unaware by default. Throws ConfigError.
+const BackendInfo& read_backend(const ConfigView& network);
 // The sections of all backends but `chosen` that the study has, each by its backend's name.
 void check_other_sections(const BackendInfo& chosen, const ConfigView& network);
 // nullptr if there is none of that name.

@@ -34,7 +34,7 @@ class LinkSampler {
     // Whether the samples passed kMostRows, after which none were taken.
     bool cut_short() const { return cut_short_; }
 
-    static constexpr std::size_t kMostRows = std::size_t{1} << 22;
+    static constexpr std::size_t kMostRows = std::size_t{1} << 20;
 
   private:
     struct Row {

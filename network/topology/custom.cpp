@@ -22,7 +22,12 @@ class GraphFile {
             root_.at("hosts").fail("a fabric needs at least one host");
         }
         read_names("switches", "switch");
-        usual_.bandwidth = root_.bandwidth_or("bandwidth", usual_.bandwidth);
+        if (const auto bandwidth = root_.find("bandwidth")) {
+            usual_.bandwidth = bandwidth->as_bandwidth();
+            if (usual_.bandwidth.bits_per_s == 0) {
+                bandwidth->fail("a link needs a bandwidth above 0");
+            }
+        }
         usual_.latency = root_.duration_or("latency", usual_.latency);
     }
 

@@ -43,8 +43,8 @@ class Routing {
     std::uint64_t seed() const { return seed_; }
 
     // Links from `node` on a shortest path to the rank `destination`, which is not that node; of
-    // the lowest wiring only under dimension order. Ascending. Empty: no path (a node with one link
-    // gives that link all the same; the end of the way is then found further on). Valid until the
+    // the lowest wiring only under dimension order. Ascending. Empty: no path (a rank with one link
+    // that does not forward gives it all the same; the next node then has none). Valid until the
     // next call.
     std::span<const std::uint32_t> next_links(std::uint32_t node, std::uint32_t destination) {
         if (direct_ != nullptr) {

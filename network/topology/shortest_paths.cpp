@@ -66,7 +66,7 @@ void ShortestPaths::index_links() {
     }
     row_.assign(nodes, kNone);
     for (std::size_t node = 0; node < nodes; ++node) {
-        if (out_begin_[node + 1] - out_begin_[node] != 1) {
+        if (graph_.forwards[node] || out_begin_[node + 1] - out_begin_[node] != 1) {
             row_[node] = rows_++;
         }
     }

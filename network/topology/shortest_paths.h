@@ -30,8 +30,8 @@ class ShortestPaths {
     ShortestPaths& operator=(const ShortestPaths&) = delete;
 
     // The links of `node` on a shortest path to `port`, which is not that node; ascending. Empty
-    // where there is no path; but a node with one link gives that link, wherever it leads. Valid
-    // until the next call.
+    // where there is no path; but a node with one link that does not forward gives that link,
+    // wherever it leads. Valid until the next call.
     std::span<const std::uint32_t> next(std::uint32_t node, std::uint32_t port);
 
     // Links on a shortest path from every node to `port`; kFar where there is none.
@@ -60,7 +60,8 @@ class ShortestPaths {
     std::vector<std::uint32_t> out_links_;
     std::vector<std::uint32_t> exit_;       // a port: the node whose table it uses
     std::vector<std::uint32_t> last_link_;  // a port: from that node to it, if they differ
-    std::vector<std::uint32_t> row_;        // a node: its row in the tables; kNone: has one link
+    std::vector<std::uint32_t>
+        row_;  // a node: its row in the tables; kNone: has one link and does not forward
     std::uint32_t rows_ = 0;
     std::vector<std::vector<Range>> tables_;  // a node as target
     std::vector<Range> latest_;  // a row: its newest set, most often that of the next too

@@ -24,7 +24,7 @@ TEST(Check, NamesExpressionFileLineAndDetails) {
     int evaluations = 0;
     const std::string message = message_of_failure(2, evaluations);
     EXPECT_EQ(message,
-              "internal error: check_test.cpp:" + std::to_string(kCheckedLine) +
+              "check_test.cpp:" + std::to_string(kCheckedLine) +
                   ": 'value == 1' does not hold: value is 2");
     EXPECT_EQ(evaluations, 1);
 }
@@ -39,7 +39,7 @@ TEST(Check, ShowsOnlyTheBaseNameOfTheFile) {
     try {
         check_failed("a < b", "/some/where/queue.cpp", 7, "");
     } catch (const InternalError& error) {
-        EXPECT_STREQ(error.what(), "internal error: queue.cpp:7: 'a < b' does not hold");
+        EXPECT_STREQ(error.what(), "queue.cpp:7: 'a < b' does not hold");
     }
 }
 

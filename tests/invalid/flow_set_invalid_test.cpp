@@ -51,7 +51,7 @@ TEST(FlowSetInvalid, FilesThatAreNone) {
     expect_failure(run_captured({"run", study, "--flows=" + folder.path()}), 2, {"is a directory"});
     expect_failure(run_captured({"run", study, "--flows=" + folder.file("none")}),
                    2,
-                   {"--set workload.flows", "no file"});
+                   {"--flows: workload.flows: no file"});
     ASSERT_EQ(mkfifo(folder.file("fifo").c_str(), 0600), 0);
     expect_failure(
         run_captured({"run", study, "--flows=" + folder.file("fifo")}), 2, {"not a regular file"});

@@ -114,6 +114,28 @@ TEST(FlowBackendTest, MessagesOfAPairShareIt) {
     EXPECT_LE(arrivals[0] - (2'000'000 + 6 * mib), 1U);
 }
 
+TEST(FlowBackendTest, ACapMayBeFasterThanAnything) {
+    TestNetwork network = flow_network(leaf_spine(16, 8, "flow: {rate_cap: 1e18bps}\n"));
+    EXPECT_EQ(network.run({inject(0, 8, kMiB)})[0], 2'000'000 + kMiB.count * kByte);
+}
+
+// A run beyond what picoseconds can hold says so, and is no deadlock.
+TEST(FlowBackendTest, TimeCanBeOver) {
+    TestNetwork network =
+        flow_network("dimensions: [{topology: switch, ranks: 2, bandwidth: 1bps}]\n");
+    network.send(inject(1, 0, {5'000'000}));
+    EXPECT_THROW(network.queue().run(), SimulationError);
+}
+
+// A byte over three spines is booked on each of them.
+TEST(FlowBackendTest, PartsOfBytesCountAsBytes) {
+    TestNetwork network = flow_network(
+        "dimensions: [{topology: leaf_spine, ranks: 2, hosts_per_leaf: 1, spines: 3, bandwidth: "
+        "10Gbps}]\n");
+    network.run({inject(1, 0, {1})});
+    EXPECT_EQ(network.backend().link_records().size(), 2U + 6);
+}
+
 // One flow at most 100 Gb/s: 80 ps a byte.
 TEST(FlowBackendTest, TheRateOfAMessageCanBeCapped) {
     TestNetwork network = flow_network(leaf_spine(16, 8, "flow: {rate_cap: 100Gbps}\n"));
@@ -175,6 +197,24 @@ TEST(FlowBackendTest, LinksFailOnTheWay) {
                   std::string::npos)
             << error.what();
     }
+}
+
+// On a line whose ranks forward, the way to the rank that is cut off must not be looked for for
+// ever.
+TEST(FlowBackendTest, ARankThatIsCutOffIsNotLookedForInCircles) {
+    TestNetwork network =
+        flow_network("dimensions: [{topology: line, ranks: 3, bandwidth: 10Gbps, latency: 1us}]\n");
+    const LinkEnds wanted{1, 2};
+    for (std::uint32_t link = 0; link < network.topology().links(); ++link) {
+        const LinkEnds ends = network.topology().link_ends(link);
+        if (ends.from == wanted.from && ends.to == wanted.to) {
+            network.backend().set_link(link, false);
+        }
+    }
+    network.send(inject(0, 1, kMiB));
+    network.queue().run();
+    EXPECT_EQ(network.arrivals()[0], 1'000'000 + kMiB.count * 800);
+    EXPECT_THROW(network.send(inject(0, 2, kMiB, network.queue().now().ps)), SimulationError);
 }
 
 // What the backend is to do, with a constraint for every link and a flow of the solver for every

@@ -9,7 +9,8 @@ namespace {
 
 // network.flow.rate_cap, the most of one message; zero: none.
 Bandwidth read_rate_cap(const ConfigView& network) {
-    return network.section("flow").bandwidth_or("rate_cap", {});
+    const Bandwidth cap = network.section("flow").bandwidth_or("rate_cap", {});
+    return {std::min(cap.bits_per_s, MaxMin::kMaxRate)};
 }
 
 }  // namespace
@@ -239,6 +240,9 @@ void FlowBackend::solve(std::uint64_t) {
 
 void FlowBackend::arm() {
     const std::uint64_t next_ps = solver_.next_completion().ps;
+    if (next_ps == kMaxPs && solver_.flows() > 0) {
+        queue_.schedule_at({kMaxPs}, {});  // says that time is over
+    }
     if (next_ps < wake_ps_) {
         wake_ps_ = next_ps;
         queue_.schedule_at({next_ps}, Callback::to<&FlowBackend::wake>(*this, next_ps));

@@ -1,7 +1,16 @@
 // What flows leave on links, and links that fail under them.
+#include <cmath>
+
 #include "network/backend/flow/flow_backend.h"
 
 namespace astra {
+
+namespace {
+
+// Parts of bytes count as whole ones, but for what a sum of thirds is off.
+constexpr double kRounding = 1e-6;
+
+}  // namespace
 
 void FlowBackend::set_link(std::uint32_t link, bool up) {
     for (std::uint32_t id = 0; id < classes_.size(); ++id) {
@@ -74,7 +83,7 @@ std::vector<LinkRecord> FlowBackend::link_records() const {
     const std::vector<double> bytes = bytes_so_far();
     std::vector<LinkRecord> records;
     for (std::uint32_t link = 0; link < bytes.size(); ++link) {
-        const Bytes size{static_cast<std::uint64_t>(bytes[link] + 0.5)};
+        const Bytes size{static_cast<std::uint64_t>(std::ceil(bytes[link] - kRounding))};
         if (size.count > 0) {
             const LinkEnds ends = topology_.link_ends(link);
             records.push_back({topology_.node_name(ends.from),

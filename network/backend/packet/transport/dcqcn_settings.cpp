@@ -22,9 +22,9 @@ std::uint64_t interval_ps(const ConfigView& section, const char* key, std::uint6
     return value.ps;
 }
 
-// 0, the mark of "by the rate", when the key is absent.
+// 0, the mark of "by the rate", for auto.
 std::uint64_t bytes_if_given(const ConfigView& section, const char* key, std::uint64_t least) {
-    if (!section.has(key)) {
+    if (section.string_or(key, "auto") == "auto") {
         return 0;
     }
     const std::uint64_t bytes = section.at(key).as_bytes().count;
@@ -35,7 +35,7 @@ std::uint64_t bytes_if_given(const ConfigView& section, const char* key, std::ui
 }
 
 std::uint64_t rate_if_given(const ConfigView& section, const char* key) {
-    if (!section.has(key)) {
+    if (section.string_or(key, "auto") == "auto") {
         return 0;
     }
     const std::uint64_t rate = section.at(key).as_bandwidth().bits_per_s;
