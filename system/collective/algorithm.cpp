@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMeasured = "measured";
 constexpr std::string_view kFlatPrefix = "one";
-constexpr std::uint64_t kMostSends = std::uint64_t{1} << 23U;
+constexpr std::uint64_t kMostSends = std::uint64_t{1} << 22U;
 
 }  // namespace
 
@@ -89,14 +89,14 @@ std::string refuse_unless(const ProgramShape& shape, std::initializer_list<Colle
     return text + " only";
 }
 
-std::string refuse_too_long(const ProgramShape& shape, std::uint64_t sends_a_member) {
-    if (shape.members * sends_a_member <= kMostSends) {
+std::string refuse_too_long(std::uint64_t sends) {
+    if (sends <= kMostSends) {
         return "";
     }
     return fmt::format(
-        "its program of {} messages is too long, at most {} are possible; a smaller "
-        "number behind the name makes it shorter",
-        shape.members * sends_a_member,
+        "its program would store {} messages, at most {} are possible; a smaller number behind the "
+        "name makes it shorter",
+        sends,
         kMostSends);
 }
 

@@ -45,9 +45,9 @@ std::vector<std::string> algorithm_names();
 // The refusal of an algorithm that does certain kinds only: "" for them.
 std::string refuse_unless(const ProgramShape& shape, std::initializer_list<CollectiveKind> kinds);
 
-// The refusal of a program that would not fit into memory; "" if it does. For algorithms that store
-// every member, and whose messages the user's number multiplies.
-std::string refuse_too_long(const ProgramShape& shape, std::uint64_t sends_a_member);
+// The refusal of a program of so many stored sends, that would not fit into memory; "" if it does.
+// For algorithms whose sends the user's number multiplies.
+std::string refuse_too_long(std::uint64_t sends);
 
 // Requires that the algorithm does not refuse the shape.
 Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape);

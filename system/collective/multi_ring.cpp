@@ -43,9 +43,12 @@ std::string refusal(const ProgramShape& shape) {
     if (shape.parameter > kMostRings) {
         return "at most 64 rings are possible";
     }
-    return refuse_unless(
+    const std::string other_kind = refuse_unless(
         shape,
         {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
+    return other_kind.empty()
+               ? refuse_too_long(std::uint64_t{2} * shape.members * strides(shape).size())
+               : other_kind;
 }
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {

@@ -163,7 +163,7 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 std::string refusal(const ProgramShape& shape) {
     const std::string other_kind = refuse_unless(shape, {CollectiveKind::AllReduce});
     // Up and down two trees.
-    return other_kind.empty() ? refuse_too_long(shape, 4 * std::uint64_t{slices(shape)})
+    return other_kind.empty() ? refuse_too_long(std::uint64_t{4} * shape.members * slices(shape))
                               : other_kind;
 }
 
