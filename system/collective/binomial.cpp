@@ -5,7 +5,7 @@
 //   scatter     down an edge the blocks of all places below it: S/2, S/4, … on the longest way
 //   gather      the mirror image                             all_reduce  reduce, then broadcast
 // Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
-// (2005), sections 4.2 and 4.6.
+// (2005).
 #include <bit>
 #include <vector>
 

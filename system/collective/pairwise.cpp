@@ -3,7 +3,7 @@
 // behind. A step begins when the one before has been received, so that no member is sent to twice
 // at a time.
 // Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
-// (2005), section 4.3.
+// (2005).
 #include <bit>
 
 #include "system/collective/algorithm.h"

@@ -6,7 +6,7 @@
 // halvingDoubling takes the distances in the other order: its long messages go to neighbours.
 // An all_reduce over another number of members folds, as halvingDoubling does.
 // Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
-// (2005), sections 4.1, 4.4, 4.5.
+// (2005).
 #include <bit>
 
 #include "system/collective/algorithm.h"

@@ -1,6 +1,6 @@
 // What every algorithm takes on an empty network, by closed forms. Costs as in the α-β-γ model of
 // Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
-// (2005), section 3, and of Chan, Heimlich, Purkayastha, van de Geijn, "Collective communication:
+// (2005), and of Chan, Heimlich, Purkayastha, van de Geijn, "Collective communication:
 // theory, practice, and experience" (2007), with what this simulator adds: a delay d before the
 // first message and for every message received.
 //
