@@ -154,8 +154,8 @@ void CollectiveEngine::check_same(const CollectiveInstance& instance,
     }
     const auto ask = [](const CollectiveRequest& r) {
         std::string text = fmt::format("{} of {} B", name_of(r.kind), r.bytes.count);
-        if (r.kind == CollectiveKind::Broadcast) {
-            text += fmt::format(" from position {}", r.root);
+        if (has_root(r.kind)) {
+            text += fmt::format(" with the root at position {}", r.root);
         }
         if (r.dimensions != ~0U) {
             text += fmt::format(" over dimensions {:#b}", r.dimensions);

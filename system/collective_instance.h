@@ -15,9 +15,9 @@ namespace astra {
 struct CollectiveRequest {
     CollectiveKind kind{};
     Bytes bytes;                     // as the trace gives it
-    bool bytes_are_a_shard = false;  // all_gather: what each rank contributes, not the whole
+    bool bytes_are_a_shard = false;  // of each rank, not the whole: all_gather, gather, scatter
     std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
-    std::uint32_t root = 0;          // position
+    std::uint32_t root = 0;          // position; 0 where the kind has none
     std::uint64_t priority = 0;
     std::uint64_t node_id = 0;  // for messages
 

@@ -11,7 +11,12 @@ namespace astra {
 namespace {
 
 bool is_flat_kind(CollectiveKind kind) {
-    return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Barrier;
+    return has_root(kind) || kind == CollectiveKind::Barrier;
+}
+
+// What the algorithms know a kind as: their blocks are equal anyway.
+CollectiveKind program_kind(CollectiveKind kind) {
+    return kind == CollectiveKind::ReduceScatterBlock ? CollectiveKind::ReduceScatter : kind;
 }
 
 bool all_equal(const std::vector<std::string>& names) {
@@ -108,7 +113,7 @@ class PlanMaker {
 
     void add_phases() {
         const auto digits = static_cast<std::uint32_t>(plan_.digits.size());
-        const CollectiveKind kind = plan_.key.kind;
+        const CollectiveKind kind = program_kind(plan_.key.kind);
         const bool local =
             config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
         if (kind == CollectiveKind::AllReduce && local) {
@@ -153,7 +158,7 @@ class PlanMaker {
                 "{}: algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}",
                 config_.algorithms[static_cast<std::size_t>(plan_.key.kind)].where,
                 name,
-                name_of(kind),
+                name_of(kind == program_kind(plan_.key.kind) ? plan_.key.kind : kind),
                 shape.members,
                 group_.name(),
                 plan_.digits[digit].dimension,

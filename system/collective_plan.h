@@ -2,11 +2,11 @@
 // program over the ranks of the group that differ in one digit alone.
 //
 //   all_gather              digits descending
-//   reduce_scatter          digits ascending
+//   reduce_scatter(_block)  digits ascending
 //   all_to_all              digits ascending, the whole buffer in each
 //   all_reduce, baseline    digits ascending, the whole buffer in each
 //   all_reduce, local       reduce_scatter up to the last digit, all_reduce there, all_gather back
-//   broadcast, barrier      flat
+//   barrier, rooted kinds   flat
 #pragma once
 
 #include <cstdint>

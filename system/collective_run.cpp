@@ -134,15 +134,8 @@ void CollectiveRun::take(std::uint32_t member, std::uint32_t send_index, std::ui
 
 // The member whose payload a message is.
 std::uint32_t CollectiveRun::sender_of(std::uint32_t receiver, const Program::Send& send) const {
-    switch (program_->relation()) {
-        case Relation::Rotation:
-            return program_->peer_of(receiver, program_->members() - send.peer);
-        case Relation::Xor:
-            return receiver ^ send.peer;
-        case Relation::Absolute:
-            break;
-    }
-    return receiver;  // blocks of an absolute program are absolute
+    // Blocks of an absolute program are absolute: there any member will do.
+    return program_->peer_of(receiver, program_->mirrored(receiver, send.peer));
 }
 
 void CollectiveRun::park(Lane& lane, std::uint32_t send) {

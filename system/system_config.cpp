@@ -72,11 +72,18 @@ constexpr std::array kKinds = {CollectiveKind::AllReduce,
                                CollectiveKind::ReduceScatter,
                                CollectiveKind::AllToAll,
                                CollectiveKind::Broadcast,
+                               CollectiveKind::Reduce,
+                               CollectiveKind::Gather,
+                               CollectiveKind::Scatter,
+                               CollectiveKind::ReduceScatterBlock,
                                CollectiveKind::Barrier};
 
 const char* default_algorithm(CollectiveKind kind) {
     switch (kind) {
         case CollectiveKind::Broadcast:
+        case CollectiveKind::Reduce:
+        case CollectiveKind::Gather:
+        case CollectiveKind::Scatter:
             return "binomial";
         case CollectiveKind::Barrier:
             return "dissemination";
@@ -92,6 +99,10 @@ void read_collectives(const ConfigView& system, std::uint32_t dimensions, System
         const auto k = static_cast<std::size_t>(kind);
         if (const auto list = collectives.find(name_of(kind))) {
             config.algorithms[k] = read_algorithms(*list, dimensions);
+        } else if (kind == CollectiveKind::ReduceScatterBlock) {
+            const auto same = static_cast<std::size_t>(CollectiveKind::ReduceScatter);
+            config.algorithms[k] = config.algorithms[same];
+            config.measured[k] = config.measured[same];
         } else {
             config.algorithms[k] = {{collectives.string_or(name_of(kind), default_algorithm(kind))},
                                     collectives.path() + " (default)"};

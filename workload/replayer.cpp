@@ -212,7 +212,9 @@ CollectiveRequest Replayer::request_for(const Rank& rank, std::uint32_t op) cons
     request.kind = detail.kind;
     request.bytes = detail.bytes;
     request.bytes_are_a_shard =
-        detail.kind == CollectiveKind::AllGather && rank.job->all_gather_shards;
+        rank.job->all_gather_shards &&
+        (detail.kind == CollectiveKind::AllGather || detail.kind == CollectiveKind::Gather ||
+         detail.kind == CollectiveKind::Scatter);
     request.dimensions = detail.has_dimensions ? detail.dimensions : ~0U;
     request.priority = detail.priority;
     request.node_id = graph.node_id[op];

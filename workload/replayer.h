@@ -32,7 +32,8 @@ struct Job {
     Workload workload;
     std::vector<std::uint32_t> fabric_ranks;  // rank of the job -> rank of the fabric
     SimTime start;
-    bool all_gather_shards = true;  // comm_size of an all_gather is what each rank contributes
+    bool all_gather_shards =
+        true;  // comm_size of all_gather, gather and scatter is one rank's part
 };
 
 struct ReplayCounts {

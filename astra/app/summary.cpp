@@ -184,6 +184,8 @@ double bus_factor(CollectiveKind kind, std::uint32_t ranks) {
         case CollectiveKind::ReduceScatter:
         case CollectiveKind::ReduceScatterBlock:
         case CollectiveKind::AllToAll:
+        case CollectiveKind::Gather:
+        case CollectiveKind::Scatter:
             return (n - 1) / n;
         default:
             return 1;

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include <fmt/format.h>
+
 namespace astra {
 
 #define ASTRA_BUILTIN(name) extern const CollectiveAlgorithm k##name##Algorithm;
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::string_view kMeasured = "measured";
 constexpr std::string_view kFlatPrefix = "one";
+constexpr std::uint64_t kMostSends = std::uint64_t{1} << 22U;
 
 }  // namespace
 
@@ -86,9 +89,21 @@ std::string refuse_unless(const ProgramShape& shape, std::initializer_list<Colle
     return text + " only";
 }
 
+std::string refuse_too_long(std::uint64_t sends) {
+    if (sends <= kMostSends) {
+        return "";
+    }
+    return fmt::format(
+        "its program would store {} messages, at most {} are possible; a smaller number behind the "
+        "name makes it shorter",
+        sends,
+        kMostSends);
+}
+
 Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape) {
     const Relation relation = algorithm.relation(shape);
-    ProgramBuilder builder(relation, shape.members, algorithm.blocks(shape));
+    const std::uint32_t row = relation == Relation::Grid ? shape.parameter : 1;
+    ProgramBuilder builder(relation, shape.members, algorithm.blocks(shape), row);
     const std::uint32_t roles = relation == Relation::Absolute ? shape.members : 1;
     for (std::uint32_t member = 0; member < roles; ++member) {
         builder.begin_role();

@@ -20,6 +20,7 @@ struct CollectiveAlgorithm {
     std::uint32_t variants;  // chunk c runs variant c mod variants
     // Why this algorithm cannot do the shape; "" if it can. The shape has two members or more.
     std::string (*refusal)(const ProgramShape& shape);
+    // A grid has rows of `shape.parameter`.
     Relation (*relation)(const ProgramShape& shape);
     // Into how many blocks the buffer is cut.
     std::uint32_t (*blocks)(const ProgramShape& shape);
@@ -43,6 +44,10 @@ std::vector<std::string> algorithm_names();
 
 // The refusal of an algorithm that does certain kinds only: "" for them.
 std::string refuse_unless(const ProgramShape& shape, std::initializer_list<CollectiveKind> kinds);
+
+// The refusal of a program of so many stored sends, that would not fit into memory; "" if it does.
+// For algorithms whose sends the user's number multiplies.
+std::string refuse_too_long(std::uint64_t sends);
 
 // Requires that the algorithm does not refuse the shape.
 Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape);

@@ -10,20 +10,46 @@
 
 namespace astra {
 
+bool has_root(CollectiveKind kind) {
+    return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce ||
+           kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
+}
+
+std::uint32_t Program::mirrored(std::uint32_t member, std::uint32_t peer) const {
+    switch (relation_) {
+        case Relation::Rotation:
+            return (members_ - peer) % members_;
+        case Relation::Xor:
+            return peer;
+        case Relation::Grid: {
+            const std::uint32_t x = (row_ - peer % row_) % row_;
+            return (members_ - peer / row_ * row_) % members_ + x;
+        }
+        case Relation::Absolute:
+            break;
+    }
+    return member;
+}
+
 std::uint64_t Program::longer_blocks(const Payload& payload,
                                      std::uint32_t member,
                                      std::uint64_t longer) const {
     std::uint64_t count = 0;
     for (std::uint32_t i = 0; i < payload.count; ++i) {
-        count += block_of(member, payload.first + i * payload.stride) < longer ? 1 : 0;
+        count += block_of(member, payload.block(i)) < longer ? 1 : 0;
     }
     return count;
 }
 
-ProgramBuilder::ProgramBuilder(Relation relation, std::uint32_t members, std::uint32_t blocks) {
+ProgramBuilder::ProgramBuilder(Relation relation,
+                               std::uint32_t members,
+                               std::uint32_t blocks,
+                               std::uint32_t row) {
     program_.relation_ = relation;
     program_.members_ = members;
     program_.blocks_ = blocks;
+    program_.blocks_a_member_ = members > 0 && blocks % members == 0 ? blocks / members : 1;
+    program_.row_ = row;
 }
 
 void ProgramBuilder::begin_role() {
@@ -70,19 +96,6 @@ void ProgramBuilder::receive_partly(std::uint32_t peer,
     program_.receives_.back().urgent = urgent;
 }
 
-// How the peer of a role sees that role.
-std::uint32_t ProgramBuilder::mirrored(std::uint32_t role, std::uint32_t peer) const {
-    switch (program_.relation_) {
-        case Relation::Rotation:
-            return (program_.members_ - peer) % program_.members_;
-        case Relation::Xor:
-            return peer;
-        case Relation::Absolute:
-            break;
-    }
-    return role;
-}
-
 namespace {
 
 // One end of a transfer: where it comes from and goes to, and its place in the program.
@@ -118,7 +131,7 @@ Program ProgramBuilder::finish() {
                 const std::uint32_t op = steps[s].first_send + i;
                 const std::uint32_t peer = program_.sends_[op].peer;
                 const std::uint64_t receiver = absolute ? peer : 0;
-                sends.push_back({(receiver << 32) | mirrored(role, peer), op, s, 0});
+                sends.push_back({(receiver << 32) | program_.mirrored(role, peer), op, s, 0});
             }
         }
     }

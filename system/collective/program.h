@@ -2,11 +2,12 @@
 // network. One engine runs all programs (collective_run.h); the verifier proves them (verifier.h).
 //
 // Members are 0 … members-1, positions in the group. The buffer of the collective is cut into
-// `blocks` equal blocks. Each member runs one sequence of steps; a step waits for its receives,
-// then starts its sends, which do not block.
+// `blocks` equal blocks (where they do not divide it, the first ones are a byte longer). Each
+// member runs one sequence of steps; a step waits for its receives, then starts its sends, which do
+// not block.
 //
-// A program that is the same for every member up to a rotation or an XOR of the member is stored
-// once: peers and blocks are then relative to the member.
+// A program that is the same for every member up to a rotation, an XOR or a rotation of both
+// coordinates of a grid is stored once: peers and blocks are then relative to the member.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +20,41 @@
 namespace astra {
 
 enum class Relation : std::uint8_t {
-    Rotation,  // peer = (member + p) mod members, block = (member + b) mod blocks
-    Xor,       // peer = member ^ p, block = member ^ b
-    Absolute,  // peer = p, block = b; each member has a sequence of its own
+    Rotation,  // peer = (member + p) mod members, block = (k·member + b) mod blocks, with k blocks
+               // a member, or 1 where the members do not divide the blocks
+    Xor,       // peer = member ^ p, block = member ^ b, or b if there is only one block
+    Grid,      // members in rows of `row`: (y, x) is member y·row + x. Peers and blocks, as many
+               // as members, are such pairs too, and the sum is taken coordinate by coordinate
+    Absolute,  // peer = p, block = b mod blocks; each member has a sequence of its own
 };
 
-// The blocks first, first + stride, … (count of them), relative as the program says. In an
-// all_to_all a block is what `origin` (relative too) has for the member of the block's number.
+// The blocks first, first + stride, … (count of them), relative as the program says. Where a
+// program counts modulo the blocks they go on from block 0 after the last.
+//
+// In an all_to_all a block is what a member, its origin, has for the member of the block's number;
+// origins are relative too. With `origins` above 1 each block stands for what that many have:
+// origin, origin + origin_stride, … (modulo the members), and `count` counts pairs of block and
+// origin, origins first; the last block need not have all of its origins.
 struct Payload {
     std::uint32_t first = 0;
     std::uint32_t stride = 1;
     std::uint32_t count = 1;
     std::uint32_t origin = 0;
+    std::uint32_t origins = 1;
+    std::uint32_t origin_stride = 1;
     bool operator==(const Payload&) const = default;
+
+    // Of the i-th element; the origin before it is taken modulo the members.
+    std::uint32_t block(std::uint32_t i) const {
+        return first + (origins == 1 ? i : i / origins) * stride;
+    }
+    std::uint64_t origin_of(std::uint32_t i) const {
+        return origins == 1 ? origin : origin + std::uint64_t{i % origins} * origin_stride;
+    }
 };
+
+// Broadcast, reduce, gather and scatter.
+bool has_root(CollectiveKind kind);
 
 // What a program is wanted for.
 struct ProgramShape {
@@ -84,17 +106,40 @@ class Program {
     std::size_t stored_sends() const { return sends_.size(); }
 
     std::uint32_t peer_of(std::uint32_t member, std::uint32_t peer) const {
-        if (relation_ == Relation::Rotation) {
-            const std::uint32_t sum = member + peer;
-            return sum >= members_ ? sum - members_ : sum;
+        switch (relation_) {
+            case Relation::Rotation: {
+                const std::uint32_t sum = member + peer;
+                return sum >= members_ ? sum - members_ : sum;
+            }
+            case Relation::Xor:
+                return member ^ peer;
+            case Relation::Grid:
+                return sum_in_grid(member, peer);
+            case Relation::Absolute:
+                break;
         }
-        return relation_ == Relation::Xor ? member ^ peer : peer;
+        return peer;
     }
+    // The peer that sees `peer_of(member, peer)` there as `member`; `member` itself if absolute.
+    std::uint32_t mirrored(std::uint32_t member, std::uint32_t peer) const;
     std::uint32_t block_of(std::uint32_t member, std::uint32_t block) const {
-        if (relation_ == Relation::Rotation) {
-            return (member + block) % blocks_;
+        switch (relation_) {
+            case Relation::Rotation:
+                return (member * blocks_a_member_ + block) % blocks_;
+            case Relation::Xor:
+                return blocks_ == 1 ? block : member ^ block;
+            case Relation::Grid:
+                return sum_in_grid(member, block);
+            case Relation::Absolute:
+                break;
         }
-        return relation_ == Relation::Xor ? member ^ block : block;
+        return block % blocks_;
+    }
+    // Of the i-th element of an all_to_all's payload.
+    std::uint32_t origin_of(std::uint32_t member, const Payload& payload, std::uint32_t i) const {
+        const std::uint64_t origin = payload.origin_of(i);
+        return peer_of(
+            member, static_cast<std::uint32_t>(payload.origins == 1 ? origin : origin % members_));
     }
     // A buffer cut into the program's blocks, as part_of cuts it.
     struct BlockSizes {
@@ -116,10 +161,16 @@ class Program {
     std::uint64_t longer_blocks(const Payload& payload,
                                 std::uint32_t member,
                                 std::uint64_t longer) const;
+    std::uint32_t sum_in_grid(std::uint32_t a, std::uint32_t b) const {
+        const std::uint32_t x = (a % row_ + b % row_) % row_;
+        return (a / row_ + b / row_) * row_ % members_ + x;
+    }
 
     Relation relation_ = Relation::Absolute;
     std::uint32_t members_ = 0;
     std::uint32_t blocks_ = 1;
+    std::uint32_t blocks_a_member_ = 1;
+    std::uint32_t row_ = 1;
     std::vector<std::uint32_t> first_step_;  // a role, and one more
     std::vector<Step> steps_;
     std::vector<Send> sends_;
@@ -130,8 +181,11 @@ class Program {
 // that follows a send begins a new step. Peers and blocks are given relative as the relation says.
 class ProgramBuilder {
   public:
-    // `blocks` >= 1.
-    ProgramBuilder(Relation relation, std::uint32_t members, std::uint32_t blocks);
+    // `blocks` >= 1. `row`, of a grid, divides the members.
+    ProgramBuilder(Relation relation,
+                   std::uint32_t members,
+                   std::uint32_t blocks,
+                   std::uint32_t row = 1);
 
     void begin_role();
     void send(std::uint32_t peer, const Payload& payload);
@@ -151,7 +205,6 @@ class ProgramBuilder {
     Program finish();
 
   private:
-    std::uint32_t mirrored(std::uint32_t role, std::uint32_t peer) const;
     void begin_step();
     Program program_;
     bool in_wave_ = false;

@@ -37,11 +37,6 @@ SymbolicState::SymbolicState(const Program& program, CollectiveKind kind, std::u
     }
 }
 
-bool SymbolicState::has_root(CollectiveKind kind) {
-    return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce ||
-           kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
-}
-
 bool SymbolicState::has_block_a_member(CollectiveKind kind) {
     return kind != CollectiveKind::AllReduce && kind != CollectiveKind::Reduce &&
            kind != CollectiveKind::Broadcast && kind != CollectiveKind::Barrier;
@@ -53,8 +48,8 @@ std::uint32_t SymbolicState::slot_of(std::uint32_t member,
     if (meets()) {
         return 0;
     }
-    const std::uint32_t block = program_.block_of(member, payload.first + i * payload.stride);
-    return transposes() ? program_.peer_of(member, payload.origin) * blocks_ + block : block;
+    const std::uint32_t block = program_.block_of(member, payload.block(i));
+    return transposes() ? program_.origin_of(member, payload, i) * blocks_ + block : block;
 }
 
 std::string SymbolicState::slot_name(std::uint32_t slot) const {
@@ -103,7 +98,7 @@ bool SymbolicState::starts_with(std::uint32_t member, std::uint32_t slot) const 
             return true;
         case CollectiveKind::AllGather:
         case CollectiveKind::Gather:
-            return slot == member;
+            return owner_of(slot) == member;
         case CollectiveKind::Broadcast:
         case CollectiveKind::Scatter:
             return member == root_;
@@ -124,17 +119,17 @@ SymbolicState::Promise SymbolicState::ends_with(std::uint32_t member, std::uint3
             return only_if(member == root_, all);
         case CollectiveKind::ReduceScatter:
         case CollectiveKind::ReduceScatterBlock:
-            return only_if(slot == member, all);
+            return only_if(owner_of(slot) == member, all);
         case CollectiveKind::AllGather:
-            return {Wanted::One, slot};
+            return {Wanted::One, owner_of(slot)};
         case CollectiveKind::Gather:
-            return only_if(member == root_, {Wanted::One, slot});
+            return only_if(member == root_, {Wanted::One, owner_of(slot)});
         case CollectiveKind::Broadcast:
             return {Wanted::One, root_};
         case CollectiveKind::Scatter:
-            return only_if(slot == member, {Wanted::One, root_});
+            return only_if(owner_of(slot) == member, {Wanted::One, root_});
         case CollectiveKind::AllToAll:
-            return only_if(slot % blocks_ == member, {Wanted::One, 0});
+            return only_if(owner_of(slot) == member, {Wanted::One, 0});
     }
     return {};
 }

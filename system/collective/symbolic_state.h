@@ -23,8 +23,7 @@ class SymbolicState {
     // where the kind has one.
     SymbolicState(const Program& program, CollectiveKind kind, std::uint32_t root);
 
-    static bool has_root(CollectiveKind kind);
-    // Kinds of which a block belongs to a member, so that there are as many of either.
+    // Kinds of which a block belongs to a member, so that there are as many for each.
     static bool has_block_a_member(CollectiveKind kind);
 
     // Of one member.
@@ -64,6 +63,10 @@ class SymbolicState {
 
     bool meets() const { return kind_ == CollectiveKind::Barrier; }
     bool transposes() const { return kind_ == CollectiveKind::AllToAll; }
+    // The member that a block belongs to, if blocks do.
+    std::uint32_t owner_of(std::uint32_t slot) const {
+        return slot % blocks_ / (blocks_ / members_);
+    }
     bool starts_with(std::uint32_t member, std::uint32_t slot) const;
     Promise ends_with(std::uint32_t member, std::uint32_t slot) const;
     std::string broken_promise(std::uint32_t member, std::uint32_t slot) const;

@@ -26,10 +26,10 @@ class RangeCheck {
         if (members == 0) {
             return "the program has no members";
         }
-        if (SymbolicState::has_root(kind_) && root_ >= members) {
+        if (has_root(kind_) && root_ >= members) {
             return fmt::format("root {} of {} members", root_, members);
         }
-        if (SymbolicState::has_block_a_member(kind_) && program_.blocks() != members) {
+        if (SymbolicState::has_block_a_member(kind_) && program_.blocks() % members != 0) {
             return fmt::format("{} blocks, but {} members", program_.blocks(), members);
         }
         for (std::uint32_t member = 0; member < members; ++member) {
@@ -76,16 +76,21 @@ class RangeCheck {
         if (payload.count > blocks) {
             return fmt::format("{} blocks in a message, of {}", payload.count, blocks);
         }
+        if (payload.first >= blocks) {
+            return fmt::format("names block {}, of {}", payload.first, blocks);
+        }
+        if (payload.origins == 0) {
+            return "a payload of no origin";
+        }
         for (std::uint32_t i = 0; i < payload.count; ++i) {
-            const std::uint32_t block =
-                program_.block_of(member, payload.first + i * payload.stride);
+            const std::uint32_t block = program_.block_of(member, payload.block(i));
             if (block >= blocks) {
                 return fmt::format("names block {}, of {}", block, blocks);
             }
-        }
-        const std::uint32_t origin = program_.peer_of(member, payload.origin);
-        if (kind_ == CollectiveKind::AllToAll && origin >= members) {
-            return fmt::format("names a block of member {}, of {}", origin, members);
+            const std::uint32_t origin = program_.origin_of(member, payload, i);
+            if (kind_ == CollectiveKind::AllToAll && origin >= members) {
+                return fmt::format("names a block of member {}, of {}", origin, members);
+            }
         }
         return "";
     }

@@ -5,19 +5,18 @@
 // an all_to_all a block is a pair (origin, destination), of which a member holds the data or does
 // not; in a barrier there is one set a member: those that it knows to have entered.
 //
-//   kind                             starts with                        must end with
-//   all_reduce                       all blocks, own contribution       all blocks complete,
-//   everywhere reduce                           the same                           all blocks
-//   complete at the root reduce_scatter(_block)           the same                           block
-//   m complete at member m all_gather                       member m: block m                  all
-//   blocks, everywhere gather                           member m: block m                  all
-//   blocks at the root broadcast                        root: all blocks                   all
-//   blocks, everywhere scatter                          root: all blocks                   block m
-//   at member m all_to_all                       member m: (m, d) for every d       member m: (o,
-//   m) for every o barrier                          itself                             every
-//   member, everywhere
+//   kind                  starts with                    must end with
+//   all_reduce            all blocks, own contribution   all blocks complete, everywhere
+//   reduce                the same                       all blocks complete at the root
+//   reduce_scatter(_block)  the same                     the blocks of m complete at member m
+//   all_gather            member m: the blocks of m      all blocks, everywhere
+//   gather                the same                       all blocks at the root
+//   broadcast             root: all blocks               all blocks, everywhere
+//   scatter               root: all blocks               the blocks of m at member m
+//   all_to_all            member m: (m, b) for all b     member m: (o, b) for all o and b of m
+//   barrier               itself                         every member, everywhere
 //
-// Kinds in which a block belongs to a member need as many blocks as members.
+// Where blocks belong to members there are k for each, and k·m to k·m + k-1 are those of member m.
 //
 // Steps: as in program.h. A message carries what the sender's blocks hold when its step sends. A
 // receive overwrites a block, or adds to it if it reduces; in a barrier it always adds. The

@@ -127,10 +127,6 @@ TEST(Generator, RefusesWhatMakesNoSense) {
     EXPECT_THAT(failure("shift", {{"offset", "4"}}, 4), HasSubstr("within 1 and 3"));
     EXPECT_THAT(failure("shift", {}, 1), HasSubstr("shift: at least 2 ranks are needed, not 1"));
     EXPECT_THAT(failure("pipeline", {}, 1), HasSubstr("pipeline: at least 2 ranks are needed"));
-    for (const std::string kind : {"reduce", "gather", "scatter", "reduce_scatter_block"}) {
-        EXPECT_EQ(failure("collective", {{"collective", kind}}, 4),
-                  "generate: collective: collective: " + kind + " is not simulated yet");
-    }
 }
 
 TEST(Generator, LimitsTheNodesOfARank) {

@@ -13,17 +13,8 @@ std::vector<std::string> kinds() {
     return names;
 }
 
-// Those that no collective algorithm does; a trace of them would only fail when it is run.
-bool is_simulated(CollectiveKind kind) {
-    return kind != CollectiveKind::Reduce && kind != CollectiveKind::Gather &&
-           kind != CollectiveKind::Scatter && kind != CollectiveKind::ReduceScatterBlock;
-}
-
 void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
     const auto kind = static_cast<CollectiveKind>(parameters.choice("collective", kinds()));
-    if (!is_simulated(kind)) {
-        parameters.fail("collective", std::string(name_of(kind)) + " is not simulated yet");
-    }
     const Bytes bytes = parameters.bytes("bytes");
     const std::uint64_t count = parameters.integer("count", 1, kMostCount);
     const std::uint64_t step = parameters.integer("priority_step", 0, kMostCount);
