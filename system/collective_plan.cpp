@@ -154,7 +154,7 @@ class PlanMaker {
                                         ? "it has no phases"
                                         : phase.choice.algorithm->refusal(shape);
         if (!refusal.empty()) {
-            throw ConfigError(fmt::format(
+            throw AlgorithmRefused(fmt::format(
                 "{}: algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}",
                 config_.algorithms[static_cast<std::size_t>(plan_.key.kind)].where,
                 name,

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "astra/core/error.h"
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
 #include "system/collective/algorithm.h"
@@ -20,6 +21,11 @@
 #include "system/system_config.h"
 
 namespace astra {
+
+// The algorithm that is configured cannot do what is asked of it.
+class AlgorithmRefused final : public InputError {
+    using InputError::InputError;
+};
 
 // What identifies a plan within a group.
 struct PlanKey {

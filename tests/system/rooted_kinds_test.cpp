@@ -133,7 +133,7 @@ std::string refusal(const std::string& kind, const std::string& algorithm) {
         test::run_study(study(kind,
                               fmt::format("collectives: {{{}: {}}}", kind, algorithm),
                               "{topology: switch, ranks: 8, bandwidth: 50GB/s}"));
-    } catch (const ConfigError& error) {
+    } catch (const InputError& error) {
         return error.what();
     }
     return "no error";
