@@ -155,7 +155,7 @@ TEST(FlowSetRun, ARingOfSixteenTakesThirtySteps) {
     EXPECT_EQ(aware.result["simulated_ps"], 30 * (2 * 1'310'720 + 1'000'000));
 }
 
-TEST(FlowSetRun, TakesThePlaceOfWhateverWorkload) {
+TEST(FlowSetRun, ReplacesAnyWorkload) {
     const ScratchFolder folder;
     const std::string flows = "--flows=" + folder.write("one.flows", "1 0 1 0 0\n");
     const std::string generated =

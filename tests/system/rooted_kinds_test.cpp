@@ -103,7 +103,7 @@ std::string study(const std::string& kind,
         dimensions);
 }
 
-TEST(AllKindsTest, AGroupOfOneHasNothingToDo) {
+TEST(AllKindsTest, AGroupOfOneExchangesNothing) {
     for (std::uint32_t kind = 0; kind < kCollectiveKinds; ++kind) {
         const RunResult result =
             test::run_study(study(name_of(static_cast<CollectiveKind>(kind)),

@@ -57,13 +57,13 @@ INSTANTIATE_TEST_SUITE_P(All, EveryModel, testing::ValuesIn(network_models()), k
 
 // 14 steps of 8 MiB to a neighbour over one link. Control packets go the other way round, on links
 // that carry nothing else, so that they cost no time. Exact: a packet is 81,920 ps.
-TEST_P(EveryModel, RingAllReduceOfNeighbours) {
+TEST_P(EveryModel, NeighboursOnARing) {
     constexpr std::uint64_t expected = 14 * (500'000 + (8U << 20) * kByte);
     EXPECT_EQ(simulated_ps({kRing8, "ring", 64U << 20}, GetParam().keys()), expected);
 }
 
 // Three steps of 4 MiB in rows, six of 1 MiB in columns, three of 4 MiB in rows.
-TEST_P(EveryModel, RingAllReduceOnATorus) {
+TEST_P(EveryModel, NeighboursOnATorus) {
     constexpr std::uint64_t expected =
         6 * (500'000 + (4U << 20) * kByte) + 6 * (500'000 + (1U << 20) * kByte);
     EXPECT_EQ(simulated_ps({kTorus, "[ring, ring]", 16U << 20}, GetParam().keys()), expected);
@@ -71,7 +71,7 @@ TEST_P(EveryModel, RingAllReduceOnATorus) {
 
 // A rate and a size that nothing divides. A packet is rounded up to a picosecond of about 98,304,
 // a message's last one is short.
-TEST_P(EveryModel, RingAllReduceOfOddNumbers) {
+TEST_P(EveryModel, NeighboursWithOddNumbers) {
     const std::string odd =
         "{topology: ring, ranks: 8, bandwidth: 333333333337bps, latency: 12345ps}";
     // The largest eighth of 10,000,019 bytes is 1,250,003.
