@@ -11,7 +11,7 @@ void check_failed(const char* expression, const char* file, int line, std::strin
     if (const auto slash = base.rfind('/'); slash != std::string_view::npos) {
         base.remove_prefix(slash + 1);
     }
-    std::string message = "";
+    std::string message;
     message.append(base).append(":").append(std::to_string(line));
     message.append(": '").append(expression).append("' does not hold");
     if (!details.empty()) {

@@ -10,6 +10,13 @@ namespace {
 // Parts of bytes count as whole ones, but for what a sum of thirds is off.
 constexpr double kRounding = 1e-6;
 
+// Work that has been done is whole bits; messages are whole bytes, so only a part of one is cut
+// off.
+double bytes_of(MaxMin::Work work) {
+    const MaxMin::Work bits = work / MaxMin::kWorkABit;
+    return static_cast<double>(bits) / 8;
+}
+
 }  // namespace
 
 void FlowBackend::set_link(std::uint32_t link, bool up) {
@@ -45,7 +52,7 @@ void FlowBackend::carry(RouteClass& route_class) {
         return;
     }
     carried_bytes_.resize(topology_.links());
-    const double bytes = static_cast<double>(route_class.carried / MaxMin::kWorkABit) / 8;
+    const double bytes = bytes_of(route_class.carried);
     if (!adaptive_) {
         finder_.find(route_class.source, route_class.destination, load_, route_);
     }
@@ -73,7 +80,7 @@ std::vector<double> FlowBackend::bytes_so_far() const {
             finder.find(route_class.source, route_class.destination, load_, route);
         }
         for (const LinkShare& share : adaptive_ ? route_class.shares : route.shares) {
-            bytes[share.link] += static_cast<double>(carried / MaxMin::kWorkABit) / 8 * share.part;
+            bytes[share.link] += bytes_of(carried) * share.part;
         }
     }
     return bytes;
