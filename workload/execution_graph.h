@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "astra/core/types.h"
+#include "system/transfer/forecast.h"
 
 namespace astra {
 
@@ -55,6 +56,8 @@ struct CollectiveDetail {
     std::uint32_t dimensions = 0;  // involved_dim: bit k for dimension k; trues beyond 32 dropped
     std::uint64_t priority = 0;    // comm_priority
     Bytes bytes;
+    std::uint32_t transfer = kNoTransfer;  // of gradients: index into the forecast of its group
+    std::uint32_t iteration = 0;           // of a transfer
     bool operator==(const CollectiveDetail&) const = default;
 };
 inline constexpr std::uint32_t kNoRole = 0xffffffffU;
@@ -70,6 +73,9 @@ struct ExecutionGraph {
     std::vector<std::uint32_t> parent_count;  // distinct parents (data and control)
     std::vector<std::uint32_t> child_begin;   // size() + 1 entries into `child`
     std::vector<std::uint32_t> child;         // ascending within an op
+    // --- of training; empty where iterations were not looked for ---
+    std::vector<std::uint32_t> iteration;  // of the op
+    std::vector<std::uint32_t> order;      // of two ready ops the one with the lower goes first
     // --- tables ---
     std::vector<ComputeDetail> computes;
     std::vector<MemoryDetail> memories;
@@ -103,6 +109,8 @@ struct Workload {
     std::vector<RankTrace> ranks;
     std::vector<GroupDefinition> groups;  // the group of all ranks is there if an op uses it
     std::uint64_t dropped_dependencies = 0;
+    std::uint32_t iterations = 0;          // that the graphs tell apart; 0 = not looked for
+    std::vector<GroupForecast> forecasts;  // by group; empty where there is none
 };
 
 }  // namespace astra

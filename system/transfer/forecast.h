@@ -1,0 +1,28 @@
+// What is known of the gradient transfers of a training iteration before it runs. The workload
+// layer finds it in the trace and hands it down with the groups; the transfer queue schedules by
+// it. The same for every iteration.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "astra/core/types.h"
+
+namespace astra {
+
+inline constexpr std::uint32_t kNoTransfer = 0xffffffffU;
+
+struct TransferForecast {
+    Bytes bytes;
+    // Lengths from the start of the iteration, under the durations of the trace alone, without
+    // waiting for any transfer.
+    Duration ready;              // its gradient is complete
+    Duration needed;             // its end boundary: the first op of the next iteration that reads
+                                 // the parameter begins; or that iteration, if it has a barrier
+    std::uint32_t priority = 0;  // place among the readers: 0 is read first
+};
+
+// Of one group, by number of the transfer: in ascending order of `ready`.
+using GroupForecast = std::vector<TransferForecast>;
+
+}  // namespace astra
