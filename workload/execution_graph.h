@@ -110,7 +110,7 @@ struct Workload {
     std::vector<GroupDefinition> groups;  // the group of all ranks is there if an op uses it
     std::uint64_t dropped_dependencies = 0;
     std::uint32_t iterations = 0;          // that the graphs tell apart; 0 = not looked for
-    std::vector<GroupForecast> forecasts;  // by group; empty where there is none
+    std::vector<GroupForecast> forecasts;  // by group; without transfers where there are none
 };
 
 }  // namespace astra

@@ -22,7 +22,10 @@ struct TransferForecast {
     std::uint32_t priority = 0;  // place among the readers: 0 is read first
 };
 
-// Of one group, by number of the transfer: in ascending order of `ready`.
-using GroupForecast = std::vector<TransferForecast>;
+// Of one group.
+struct GroupForecast {
+    Duration iteration;  // all that one rank computes in it: the next one cannot start earlier
+    std::vector<TransferForecast> transfers;  // by number: in ascending order of `ready`
+};
 
 }  // namespace astra
