@@ -1,18 +1,16 @@
 #include "system/collective_engine.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "astra/core/check.h"
 #include "astra/core/error.h"
 
 namespace astra {
 
 namespace {
-
-constexpr std::uint32_t kNoRun = 0xffffffffU;
 
 DimensionQueues::Limits limits_of(const Topology& topology,
                                   const SystemConfig& config,
@@ -49,7 +47,8 @@ GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t>
     return id;
 }
 
-const CollectivePlan& CollectiveEngine::plan_for(Group& group, const PlanKey& key) {
+CollectivePlan& CollectiveEngine::plan_for(Group& group, const CollectiveRequest& request) {
+    const PlanKey key = request.plan_key();
     auto& plan = group.plans[key];
     if (!plan) {
         plan = std::make_unique<CollectivePlan>(make_plan(*group.group, key, config_, warnings_));
@@ -57,8 +56,8 @@ const CollectivePlan& CollectiveEngine::plan_for(Group& group, const PlanKey& ke
     return *plan;
 }
 
-void CollectiveEngine::prepare(GroupId id, const PlanKey& key) {
-    plan_for(groups_[index(id)], key);
+void CollectiveEngine::prepare(GroupId id, const CollectiveRequest& request) {
+    plan_for(groups_[index(id)], request);
 }
 
 void CollectiveEngine::join(GroupId id,
@@ -70,7 +69,8 @@ void CollectiveEngine::join(GroupId id,
     auto& member = instance.members[position];
     member.joined = true;
     member.done = done;
-    member.chunks_left = instance.chunks;
+    const auto chunks = static_cast<std::uint32_t>(instance.chunks.size());
+    member.chunks_left = chunks;
     ++instance.joined;
     const auto number = static_cast<std::uint64_t>(
         group.open[static_cast<std::size_t>(instance.sequence - group.first_open)]);
@@ -85,22 +85,21 @@ void CollectiveEngine::join(GroupId id,
         }
         return;
     }
-    if (instance.plan->phases.empty()) {
+    if (!instance.plan->has_phases()) {
         queue_.schedule_after(
             {}, Callback::to<&CollectiveEngine::leave_at_once>(*this, (number << 32) | position));
         return;
     }
-    for (std::uint32_t chunk = 0; chunk < instance.chunks; ++chunk) {
+    // All chunks are there before the first one starts.
+    std::set<std::uint32_t> queues;
+    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
         const ChunkAt at{&instance, position, chunk};
         const std::uint32_t queue = queue_index(at);
         queues_.add(queue, at);
+        queues.insert(queue);
     }
-    // All chunks are there before the first one starts. The first ones are in all queues of the
-    // dimension.
-    const std::uint32_t rank = instance.group().rank(position);
-    const std::uint32_t dimension = instance.plan->digits[instance.plan->phases[0].digit].dimension;
-    for (std::uint32_t chunk = 0; chunk < std::min(instance.chunks, config_.queues); ++chunk) {
-        queues_.top_up(queues_.index_of(rank, dimension, queue_of(instance, 0, chunk)));
+    for (const std::uint32_t queue : queues) {
+        queues_.top_up(queue);
     }
 }
 
@@ -114,7 +113,7 @@ CollectiveInstance& CollectiveEngine::instance_for(Group& group,
         check_same(instance, group.group->rank(position), request);
         return instance;
     }
-    const CollectivePlan& plan = plan_for(group, request.plan_key());
+    CollectivePlan& plan = plan_for(group, request);
     if (free_instances_.empty()) {
         free_instances_.push_back(static_cast<std::uint32_t>(instances_.size()));
         instances_.emplace_back();
@@ -130,17 +129,11 @@ CollectiveInstance& CollectiveEngine::instance_for(Group& group,
     instance.priority = config_.scheduling == SystemConfig::Scheduling::Lifo   ? instance.created
                         : config_.scheduling == SystemConfig::Scheduling::Fifo ? ~instance.created
                                                                                : request.priority;
-    // No chunk is so small that a rank's part of it would be empty.
-    const std::uint64_t parts =
-        request.bytes.count / (request.bytes_are_a_shard ? 1 : plan.members);
-    instance.chunks =
-        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(parts, 1, config_.chunks));
     instance.start = queue_.now();
     instance.joined = 0;
     instance.left = 0;
     instance.members.assign(group.group->size(), {});
-    instance.phase.assign(std::size_t{instance.chunks} * group.group->size(), 0);
-    instance.runs.assign(std::size_t{instance.chunks} * plan.runs_a_chunk, kNoRun);
+    cut(instance, plan);
     group.open.push_back(number);
     return instance;
 }
@@ -175,132 +168,6 @@ void CollectiveEngine::check_same(const CollectiveInstance& instance,
                     rank,
                     request.node_id,
                     ask(request)));
-}
-
-// The ways up and down of an all_reduce have queues of their own as far as there are enough.
-std::uint32_t CollectiveEngine::queue_of(const CollectiveInstance& instance,
-                                         std::uint32_t phase,
-                                         std::uint32_t chunk) const {
-    const bool local =
-        instance.plan->key.kind == CollectiveKind::AllReduce &&
-        config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
-    if (!local || config_.queues == 1) {
-        return chunk % config_.queues;
-    }
-    const std::uint32_t up = config_.queues / 2;
-    return instance.plan->phases[phase].returning ? up + chunk % (config_.queues - up) : chunk % up;
-}
-
-std::uint32_t CollectiveEngine::queue_index(const ChunkAt& at) const {
-    const CollectivePlan& plan = *at.instance->plan;
-    const std::uint32_t phase = at.instance->phase_of(at.chunk, at.position);
-    return queues_.index_of(plan.group->rank(at.position),
-                            plan.digits[plan.phases[phase].digit].dimension,
-                            queue_of(*at.instance, phase, at.chunk));
-}
-
-std::uint32_t CollectiveEngine::run_index(const ChunkAt& at) const {
-    const CollectivePlan& plan = *at.instance->plan;
-    const std::uint32_t phase = at.instance->phase_of(at.chunk, at.position);
-    return at.chunk * plan.runs_a_chunk + plan.phases[phase].first_run +
-           plan.subgroup(phase, at.position);
-}
-
-void CollectiveEngine::start_chunk(const ChunkAt& at) {
-    RunSlot& slot = open_run(at);
-    slot.run.start(at.instance->plan->member(slot.phase, at.position));
-}
-
-bool CollectiveEngine::peers_have_come(const ChunkAt& at) const {
-    const std::uint32_t run = at.instance->runs[run_index(at)];
-    return run != kNoRun && runs_[run].run.everyone_started();
-}
-
-CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
-    CollectiveInstance& instance = *at.instance;
-    std::uint32_t& number = instance.runs[run_index(at)];
-    if (number != kNoRun) {
-        return runs_[number];
-    }
-    if (free_runs_.empty()) {
-        free_runs_.push_back(static_cast<std::uint32_t>(runs_.size()));
-        runs_.emplace_back();
-    }
-    number = free_runs_.back();
-    free_runs_.pop_back();
-    const CollectivePlan& plan = *instance.plan;
-    RunSlot& slot = runs_[number];
-    slot.instance = &instance;
-    slot.chunk = at.chunk;
-    slot.phase = instance.phase_of(at.chunk, at.position);
-    slot.subgroup = plan.subgroup(slot.phase, at.position);
-    const std::uint32_t queue = queue_of(instance, slot.phase, at.chunk);
-    // As in ASTRA-sim, the upper half of the queues runs rings the other way round, so that both
-    // directions of the links are used; not the ways up and down of an all_reduce, which have
-    // queues of their own.
-    const bool one_way =
-        plan.phases[slot.phase].returning ||
-        (plan.key.kind == CollectiveKind::AllReduce && !plan.phases[slot.phase].whole);
-    const bool reversed = !one_way && queue >= (config_.queues + 1) / 2;
-    const Program& program = program_for(plan, slot.phase, at.chunk, reversed);
-    std::vector<std::uint32_t> ranks(program.members());
-    for (std::uint32_t member = 0; member < ranks.size(); ++member) {
-        ranks[member] = plan.group->rank(plan.position(slot.phase, slot.subgroup, member));
-    }
-    slot.run.begin(context_,
-                   *this,
-                   number,
-                   program,
-                   std::move(ranks),
-                   plan.phase_bytes(slot.phase, at.position, instance.chunk_bytes(at.chunk)));
-    return slot;
-}
-
-const Program& CollectiveEngine::program_for(const CollectivePlan& plan,
-                                             std::uint32_t phase,
-                                             std::uint32_t chunk,
-                                             bool reversed) {
-    const PhasePlan& phase_plan = plan.phases[phase];
-    const CollectiveAlgorithm& algorithm = *phase_plan.choice.algorithm;
-    ProgramShape shape;
-    shape.kind = phase_plan.kind;
-    shape.members = plan.digits[phase_plan.digit].size;
-    shape.parameter = phase_plan.choice.parameter;
-    shape.variant = chunk % algorithm.variants;
-    shape.root = plan.key.root;
-    shape.reversed = reversed;
-    auto& program = programs_[{algorithm.name, shape}];
-    if (!program) {
-        program = std::make_unique<const Program>(make_program(algorithm, shape));
-    }
-    return *program;
-}
-
-void CollectiveEngine::member_finished(CollectiveRun& run, std::uint32_t member) {
-    const auto number = static_cast<std::uint32_t>(run.id());
-    RunSlot& slot = runs_[number];
-    CollectiveInstance& instance = *slot.instance;
-    const ChunkAt at{
-        &instance, instance.plan->position(slot.phase, slot.subgroup, member), slot.chunk};
-    const std::uint32_t left_queue = queue_index(at);
-    queues_.leave(left_queue, at);
-    if (run.everyone_finished()) {
-        instance.runs[run_index(at)] = kNoRun;
-        free_runs_.push_back(number);
-    }
-    if (++instance.phase_of(at.chunk, at.position) < instance.plan->phases.size()) {
-        const std::uint32_t next_queue = queue_index(at);
-        queues_.add(next_queue, at);
-        queues_.top_up(left_queue);
-        if (next_queue != left_queue) {
-            queues_.top_up(next_queue);
-        }
-        return;
-    }
-    queues_.top_up(left_queue);
-    if (--instance.members[at.position].chunks_left == 0) {
-        leave(instance, at.position);
-    }
 }
 
 void CollectiveEngine::leave_at_once(std::uint64_t argument) {

@@ -37,7 +37,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     const ProcessGroup& group(GroupId id) const { return *groups_[index(id)].group; }
 
     // Makes the plan, so that what cannot run is said before anything runs. Throws ConfigError.
-    void prepare(GroupId id, const PlanKey& key);
+    void prepare(GroupId id, const CollectiveRequest& request);
 
     // The rank at `position` of the group comes to its next collective; `done` runs when it has
     // finished its part. Throws InputError when it asks for another kind or size than the others.
@@ -69,7 +69,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
         CollectiveRun run;
         CollectiveInstance* instance = nullptr;
         std::uint32_t chunk = 0;
-        std::uint32_t phase = 0;
+        const ProcessGroup::Digit* digit = nullptr;
         std::uint32_t subgroup = 0;
     };
     struct Finished {
@@ -85,10 +85,13 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     void start_chunk(const ChunkAt& chunk) override;
     bool peers_have_come(const ChunkAt& chunk) const override;
 
-    const CollectivePlan& plan_for(Group& group, const PlanKey& key);
+    // The one place where the plan of a request is chosen.
+    CollectivePlan& plan_for(Group& group, const CollectiveRequest& request);
     CollectiveInstance& instance_for(Group& group,
                                      std::uint32_t position,
                                      const CollectiveRequest& request);
+    // Cuts the collective into chunks, and gives each its order of dimensions.
+    void cut(CollectiveInstance& instance, CollectivePlan& plan) const;
     void check_same(const CollectiveInstance& instance,
                     std::uint32_t rank,
                     const CollectiveRequest& request) const;
@@ -96,10 +99,10 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
                            std::uint32_t phase,
                            std::uint32_t chunk) const;
     std::uint32_t queue_index(const ChunkAt& chunk) const;
-    std::uint32_t run_index(const ChunkAt& chunk) const;
+    std::size_t run_index(const ChunkAt& chunk) const;
     RunSlot& open_run(const ChunkAt& chunk);
     const Program& program_for(const CollectivePlan& plan,
-                               std::uint32_t phase,
+                               const PhasePlan& phase,
                                std::uint32_t chunk,
                                bool reversed);
     void leave_at_once(std::uint64_t argument);

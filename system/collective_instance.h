@@ -31,22 +31,28 @@ struct CollectiveInstance {
         bool joined = false;
     };
 
+    struct Chunk {
+        const Itinerary* itinerary = nullptr;
+        std::size_t first_run = 0;  // index into `runs`
+    };
+
     const CollectivePlan* plan = nullptr;
     CollectiveRequest request;
     std::uint32_t first_rank = 0;  // who came first, with `request`
     std::uint64_t created = 0;     // order of creation among all collectives
     std::uint64_t sequence = 0;    // among those of the group
     std::uint64_t priority = 0;    // greater goes first
-    std::uint32_t chunks = 1;
     SimTime start;
     SimTime end;
     std::uint32_t joined = 0;
     std::uint32_t left = 0;
+    std::vector<Chunk> chunks;         // without phases: one chunk, without an itinerary
     std::vector<Member> members;       // by position
     std::vector<std::uint16_t> phase;  // chunk · group size + position
-    std::vector<std::uint32_t> runs;   // chunk · runs_a_chunk + first_run + subgroup
+    std::vector<std::uint32_t> runs;   // first_run of the chunk + that of the phase + subgroup
 
     const ProcessGroup& group() const { return *plan->group; }
+    const Itinerary& itinerary(std::uint32_t chunk) const { return *chunks[chunk].itinerary; }
     std::uint16_t& phase_of(std::uint32_t chunk, std::uint32_t position) {
         return phase[std::size_t{chunk} * members.size() + position];
     }
@@ -56,7 +62,7 @@ struct CollectiveInstance {
                                     request.bytes_are_a_shard ? plan->members : 1)};
     }
     Bytes chunk_bytes(std::uint32_t chunk) const {
-        const Bytes part = part_of(request.bytes, chunks, chunk);
+        const Bytes part = part_of(request.bytes, chunks.size(), chunk);
         return {saturating_multiply(part.count, request.bytes_are_a_shard ? plan->members : 1)};
     }
 };

@@ -1,6 +1,8 @@
 #include "system/collective_plan.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,6 +47,51 @@ std::string flat_name(const ProcessGroup& group,
     return "ring";
 }
 
+class ItineraryMaker {
+  public:
+    ItineraryMaker(const CollectivePlan& plan, const DigitOrder& order) : plan_(plan) {
+        itinerary_.order = order;
+    }
+
+    Itinerary make() {
+        const DigitOrder& order = itinerary_.order;
+        const CollectiveKind kind = program_kind(plan_.key.kind);
+        if (plan_.returns) {
+            for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+                add(order[i], CollectiveKind::ReduceScatter);
+            }
+            add(order.back(), kind);
+            for (std::size_t i = order.size() - 1; i-- > 0;) {
+                add(order[i], CollectiveKind::AllGather).returning = true;
+            }
+        } else if (kind == CollectiveKind::AllGather) {
+            for (std::size_t i = order.size(); i-- > 0;) {
+                add(order[i], kind);
+            }
+        } else {
+            for (const std::uint32_t digit : order) {
+                add(digit, kind).whole =
+                    kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllToAll;
+            }
+        }
+        return std::move(itinerary_);
+    }
+
+  private:
+    PhasePlan& add(std::uint32_t digit, CollectiveKind kind) {
+        PhasePlan& phase = itinerary_.phases.emplace_back();
+        phase.digit = digit;
+        phase.kind = kind;
+        phase.choice = plan_.choices[digit];
+        phase.first_run = itinerary_.runs;
+        itinerary_.runs += plan_.group->size() / plan_.digits[digit].size;
+        return phase;
+    }
+
+    const CollectivePlan& plan_;
+    Itinerary itinerary_;
+};
+
 class PlanMaker {
   public:
     PlanMaker(const ProcessGroup& group,
@@ -72,19 +119,29 @@ class PlanMaker {
         }
         if (plan_.digits.empty()) {
             plan_.algorithm = "none";
-            return plan_;
+            return std::move(plan_);
         }
-        const AlgorithmChoice first = parse_algorithm(names_.front());
-        if (first.measured) {
+        for (const std::string& name : names_) {
+            plan_.choices.push_back(parse_algorithm(name));
+        }
+        if (plan_.choices.front().measured) {
             plan_.measured = &*config_.measured[kind];
             plan_.algorithm = names_.front();
-            return plan_;
+            return std::move(plan_);
         }
-        add_phases();
-        for (const std::string& name : used_) {
-            plan_.algorithm += (plan_.algorithm.empty() ? "" : "+") + name;
+        plan_.returns =
+            plan_.key.kind == CollectiveKind::AllReduce &&
+            config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
+        const std::string* last = nullptr;
+        for (const PhasePlan& phase : plan_.itinerary(plan_.ascending()).phases) {
+            const std::string& name = names_[phase.digit];
+            check(phase, name);
+            if (last == nullptr || *last != name) {
+                plan_.algorithm += (last == nullptr ? "" : "+") + name;
+            }
+            last = &name;
         }
-        return plan_;
+        return std::move(plan_);
     }
 
   private:
@@ -111,63 +168,25 @@ class PlanMaker {
         }
     }
 
-    void add_phases() {
-        const auto digits = static_cast<std::uint32_t>(plan_.digits.size());
-        const CollectiveKind kind = program_kind(plan_.key.kind);
-        const bool local =
-            config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
-        if (kind == CollectiveKind::AllReduce && local) {
-            for (std::uint32_t d = 0; d + 1 < digits; ++d) {
-                add_phase(d, CollectiveKind::ReduceScatter, false, false);
-            }
-            add_phase(digits - 1, kind, false, false);
-            for (std::uint32_t d = digits - 1; d-- > 0;) {
-                add_phase(d, CollectiveKind::AllGather, true, false);
-            }
-        } else if (kind == CollectiveKind::AllGather) {
-            for (std::uint32_t d = digits; d-- > 0;) {
-                add_phase(d, kind, false, false);
-            }
-        } else {
-            const bool whole =
-                kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllToAll;
-            for (std::uint32_t d = 0; d < digits; ++d) {
-                add_phase(d, kind, false, whole);
-            }
-        }
-    }
-
-    void add_phase(std::uint32_t digit, CollectiveKind kind, bool returning, bool whole) {
-        PhasePlan phase;
-        phase.digit = digit;
-        phase.kind = kind;
-        phase.returning = returning;
-        phase.whole = whole;
-        phase.first_run = plan_.runs_a_chunk;
-        const std::string& name = names_[digit];
-        phase.choice = parse_algorithm(name);
+    void check(const PhasePlan& phase, const std::string& name) const {
         ProgramShape shape;
-        shape.kind = kind;
-        shape.members = plan_.digits[digit].size;
+        shape.kind = phase.kind;
+        shape.members = plan_.digit_of(phase).size;
         shape.parameter = phase.choice.parameter;
         const std::string refusal = phase.choice.algorithm == nullptr
                                         ? "it has no phases"
                                         : phase.choice.algorithm->refusal(shape);
         if (!refusal.empty()) {
+            const CollectiveKind asked = plan_.key.kind;
             throw AlgorithmRefused(fmt::format(
                 "{}: algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}",
-                config_.algorithms[static_cast<std::size_t>(plan_.key.kind)].where,
+                config_.algorithms[static_cast<std::size_t>(asked)].where,
                 name,
-                name_of(kind == program_kind(plan_.key.kind) ? plan_.key.kind : kind),
+                name_of(phase.kind == program_kind(asked) ? asked : phase.kind),
                 shape.members,
                 group_.name(),
-                plan_.digits[digit].dimension,
+                plan_.digit_of(phase).dimension,
                 refusal));
-        }
-        plan_.runs_a_chunk += group_.size() / shape.members;
-        plan_.phases.push_back(phase);
-        if (used_.empty() || used_.back() != name) {
-            used_.push_back(name);
         }
     }
 
@@ -176,16 +195,36 @@ class PlanMaker {
     Warnings& warnings_;
     CollectivePlan plan_;
     std::vector<std::string> names_;
-    std::vector<std::string> used_;
 };
 
 }  // namespace
 
-Bytes CollectivePlan::phase_bytes(std::uint32_t phase, std::uint32_t position, Bytes chunk) const {
+DigitOrder CollectivePlan::ascending() const {
+    DigitOrder order(digits.size());
+    std::iota(order.begin(), order.end(), 0U);
+    return order;
+}
+
+const Itinerary& CollectivePlan::itinerary(const DigitOrder& order) {
+    auto place = itineraries_.find(order);
+    if (place == itineraries_.end()) {
+        place = itineraries_.emplace(order, ItineraryMaker(*this, order).make()).first;
+    }
+    return place->second;
+}
+
+Bytes CollectivePlan::phase_bytes(const Itinerary& itinerary,
+                                  std::uint32_t phase,
+                                  std::uint32_t position,
+                                  Bytes chunk) const {
+    const PhasePlan& plan = itinerary.phases[phase];
     Bytes bytes = chunk;
-    if (!phases[phase].whole) {
-        for (std::uint32_t d = 0; d < phases[phase].digit; ++d) {
-            bytes = part_of(bytes, digits[d].size, position / digits[d].stride % digits[d].size);
+    if (!plan.whole) {
+        for (const std::uint32_t digit : itinerary.order) {
+            if (digit == plan.digit) {
+                break;
+            }
+            bytes = part_of(bytes, digits[digit].size, digits[digit].member(position));
         }
     }
     return bytes;

@@ -1,15 +1,17 @@
-// How one kind of collective runs over one group: the phases that every chunk goes through, each a
-// program over the ranks of the group that differ in one digit alone.
+// How one kind of collective runs over one group: the phases that a chunk goes through, each a
+// program over the ranks of the group that differ in one digit alone. A chunk visits the digits in
+// an order of its own:
 //
-//   all_gather              digits descending
-//   reduce_scatter(_block)  digits ascending
-//   all_to_all              digits ascending, the whole buffer in each
-//   all_reduce, baseline    digits ascending, the whole buffer in each
+//   reduce_scatter(_block)  in that order
+//   all_gather              in the reverse of it
+//   all_to_all              in that order, the whole buffer in each
+//   all_reduce, baseline    in that order, the whole buffer in each
 //   all_reduce, local       reduce_scatter up to the last digit, all_reduce there, all_gather back
 //   barrier, rooted kinds   flat
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,39 +43,47 @@ struct PhasePlan {
     CollectiveKind kind{};
     AlgorithmChoice choice;
     bool returning = false;       // the way down of an all_reduce
-    bool whole = false;           // the whole chunk, not the part that lower digits left
+    bool whole = false;           // the whole chunk, not the part that digits before it left
     std::uint32_t first_run = 0;  // runs of a chunk are numbered phase by phase
+};
+
+// Indices of a plan's digits, each once.
+using DigitOrder = std::vector<std::uint32_t>;
+
+// What the chunks that visit the digits in one order go through.
+struct Itinerary {
+    DigitOrder order;
+    std::vector<PhasePlan> phases;
+    std::uint32_t runs = 0;  // of a chunk, in all phases
 };
 
 struct CollectivePlan {
     PlanKey key;
     const ProcessGroup* group = nullptr;
     std::vector<ProcessGroup::Digit> digits;  // those that take part
-    std::vector<PhasePlan> phases;            // none for a group of one
-    std::uint32_t runs_a_chunk = 0;
+    std::vector<AlgorithmChoice> choices;     // of each digit
+    bool returns = false;       // an all_reduce that scatters on the way up and gathers down
     std::uint32_t members = 1;  // product of the digits: who exchanges data
     std::string algorithm;      // for people: "ring+direct"
     const MeasuredTime* measured = nullptr;
 
-    // The group within a phase that `position` belongs to, its place there, and back.
-    std::uint32_t subgroup(std::uint32_t phase, std::uint32_t position) const {
-        const auto& digit = digits[phases[phase].digit];
-        const std::uint32_t block = digit.stride * digit.size;
-        return position / block * digit.stride + position % digit.stride;
+    bool has_phases() const { return !digits.empty() && measured == nullptr; }
+    // The digits as they are: the first dimension first.
+    DigitOrder ascending() const;
+    // Made at the first call, shared by all chunks of that order, and there as long as the plan.
+    // Requires phases.
+    const Itinerary& itinerary(const DigitOrder& order);
+    const ProcessGroup::Digit& digit_of(const PhasePlan& phase) const {
+        return digits[phase.digit];
     }
-    std::uint32_t member(std::uint32_t phase, std::uint32_t position) const {
-        const auto& digit = digits[phases[phase].digit];
-        return position / digit.stride % digit.size;
-    }
-    std::uint32_t position(std::uint32_t phase,
-                           std::uint32_t subgroup,
-                           std::uint32_t member) const {
-        const auto& digit = digits[phases[phase].digit];
-        return subgroup / digit.stride * (digit.stride * digit.size) + member * digit.stride +
-               subgroup % digit.stride;
-    }
-    // Bytes that a phase works on, of a chunk whose whole buffer is `chunk`.
-    Bytes phase_bytes(std::uint32_t phase, std::uint32_t position, Bytes chunk) const;
+    // Bytes that a phase works on at `position`, of a chunk whose whole buffer is `chunk`.
+    Bytes phase_bytes(const Itinerary& itinerary,
+                      std::uint32_t phase,
+                      std::uint32_t position,
+                      Bytes chunk) const;
+
+  private:
+    std::map<DigitOrder, Itinerary> itineraries_;
 };
 
 // Throws ConfigError when an algorithm cannot do the kind or the size of the group; warns when a

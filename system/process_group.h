@@ -19,6 +19,17 @@ class ProcessGroup {
         std::uint32_t size = 1;
         std::uint32_t stride = 1;
         std::uint32_t dimension = 0;  // of the topology
+
+        // The ranks that differ in this digit alone are its subgroups. Where a position lies: in
+        // which subgroup, as which member of it, and back.
+        std::uint32_t subgroup(std::uint32_t position) const {
+            return position / (stride * size) * stride + position % stride;
+        }
+        std::uint32_t member(std::uint32_t position) const { return position / stride % size; }
+        std::uint32_t position(std::uint32_t in_subgroup, std::uint32_t as_member) const {
+            return in_subgroup / stride * (stride * size) + as_member * stride +
+                   in_subgroup % stride;
+        }
     };
 
     // `ranks` of the fabric, not empty, without repeats.

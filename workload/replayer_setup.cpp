@@ -114,7 +114,7 @@ void Replayer::prepare_ops(const Rank& rank) {
             continue;
         }
         try {
-            collectives_.prepare(group, request.plan_key());
+            collectives_.prepare(group, request);
         } catch (const ConfigError& error) {
             throw ConfigError(std::string(error.what()) + "\n  needed by " +
                               complaint(name_of(request.kind)));
