@@ -96,11 +96,8 @@ CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
     // directions of the links are used; not the ways up and down of an all_reduce, which have
     // queues of their own.
     const bool reversed = !plan.returns && queue >= (config_.queues + 1) / 2;
-    const Program& program = program_for(plan, phase_plan, at.chunk, reversed);
-    std::vector<std::uint32_t> ranks(program.members());
-    for (std::uint32_t member = 0; member < ranks.size(); ++member) {
-        ranks[member] = plan.group->rank(slot.digit->position(slot.subgroup, member));
-    }
+    std::vector<std::uint32_t> ranks = plan.ranks(phase_plan, slot.subgroup);
+    const Program& program = program_for(plan, phase_plan, at.chunk, reversed, ranks);
     slot.run.begin(context_,
                    *this,
                    number,
@@ -113,18 +110,27 @@ CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
 const Program& CollectiveEngine::program_for(const CollectivePlan& plan,
                                              const PhasePlan& phase,
                                              std::uint32_t chunk,
-                                             bool reversed) {
-    const CollectiveAlgorithm& algorithm = *phase.choice.algorithm;
-    ProgramShape shape;
-    shape.kind = phase.kind;
-    shape.members = plan.digit_of(phase).size;
-    shape.parameter = phase.choice.parameter;
-    shape.variant = chunk % algorithm.variants;
-    shape.root = plan.key.root;
-    shape.reversed = reversed;
-    auto& program = programs_[{algorithm.name, shape}];
+                                             bool reversed,
+                                             const std::vector<std::uint32_t>& ranks) {
+    const AlgorithmChoice& choice = phase.choice;
+    ProgramKey key;
+    key.shape.kind = phase.kind;
+    key.shape.members = plan.digit_of(phase).size;
+    key.shape.parameter = choice.parameter;
+    key.shape.root = plan.key.root;
+    if (choice.source == nullptr) {
+        key.origin = choice.algorithm;
+        key.shape.variant = chunk % choice.algorithm->variants;
+        key.shape.reversed = reversed;
+    } else {
+        key.origin = choice.source;
+        key.ranks = choice.source->depends_on_ranks() ? ranks : std::vector<std::uint32_t>{};
+    }
+    auto& program = programs_[key];
     if (!program) {
-        program = std::make_unique<const Program>(make_program(algorithm, shape));
+        program = std::make_unique<const Program>(
+            choice.source == nullptr ? make_program(*choice.algorithm, key.shape)
+                                     : choice.source->make({key.shape, topology_, ranks}));
     }
     return *program;
 }

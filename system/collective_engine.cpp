@@ -51,7 +51,8 @@ CollectivePlan& CollectiveEngine::plan_for(Group& group, const CollectiveRequest
     const PlanKey key = request.plan_key();
     auto& plan = group.plans[key];
     if (!plan) {
-        plan = std::make_unique<CollectivePlan>(make_plan(*group.group, key, config_, warnings_));
+        plan = std::make_unique<CollectivePlan>(
+            make_plan(*group.group, key, config_, topology_, warnings_));
     }
     return *plan;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "astra/core/event_queue.h"
@@ -72,6 +73,15 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
         const ProcessGroup::Digit* digit = nullptr;
         std::uint32_t subgroup = 0;
     };
+    struct ProgramKey {
+        const void* origin = nullptr;  // the algorithm or the source
+        ProgramShape shape;
+        std::vector<std::uint32_t> ranks;  // if the program is for them alone
+        bool operator<(const ProgramKey& other) const {
+            return std::tie(origin, shape, ranks) <
+                   std::tie(other.origin, other.shape, other.ranks);
+        }
+    };
     struct Finished {
         const CollectivePlan* plan = nullptr;
         std::uint64_t sequence = 0;
@@ -104,7 +114,8 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     const Program& program_for(const CollectivePlan& plan,
                                const PhasePlan& phase,
                                std::uint32_t chunk,
-                               bool reversed);
+                               bool reversed,
+                               const std::vector<std::uint32_t>& ranks);
     void leave_at_once(std::uint64_t argument);
     void leave(CollectiveInstance& instance, std::uint32_t position);
     void close(CollectiveInstance& instance);
@@ -122,7 +133,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     std::uint64_t created_ = 0;
     std::deque<RunSlot> runs_;  // a pool
     std::vector<std::uint32_t> free_runs_;
-    std::map<std::pair<std::string_view, ProgramShape>, std::unique_ptr<const Program>> programs_;
+    std::map<ProgramKey, std::unique_ptr<const Program>> programs_;  // looked up, never walked
     std::vector<Finished> finished_;
 };
 

@@ -21,21 +21,22 @@ CollectiveKind program_kind(CollectiveKind kind) {
     return kind == CollectiveKind::ReduceScatterBlock ? CollectiveKind::ReduceScatter : kind;
 }
 
-bool all_equal(const std::vector<std::string>& names) {
-    return std::all_of(
-        names.begin(), names.end(), [&](const std::string& name) { return name == names.front(); });
+bool all_equal(const std::vector<AlgorithmChoice>& choices) {
+    return std::all_of(choices.begin(), choices.end(), [&](const AlgorithmChoice& choice) {
+        return choice.name == choices.front().name;
+    });
 }
 
 // The algorithm of a group that runs flat, out of a list with one entry a dimension.
-std::string flat_name(const ProcessGroup& group,
-                      CollectiveKind kind,
-                      const std::vector<std::string>& names,
-                      Warnings& warnings) {
-    if (all_equal(names)) {
-        return names.front();
+AlgorithmChoice flat_choice(const ProcessGroup& group,
+                            CollectiveKind kind,
+                            const std::vector<AlgorithmChoice>& choices,
+                            Warnings& warnings) {
+    if (all_equal(choices)) {
+        return choices.front();
     }
     if (group.spanned().size() <= 1) {
-        return names[group.flat_digit().dimension];
+        return choices[group.flat_digit().dimension];
     }
     warnings.add(
         fmt::format("group '{}' covers part of {} dimensions: its {} runs as one ring over its "
@@ -44,7 +45,7 @@ std::string flat_name(const ProcessGroup& group,
                     group.spanned().size(),
                     name_of(kind),
                     group.size()));
-    return "ring";
+    return parse_algorithm("ring");
 }
 
 class ItineraryMaker {
@@ -97,8 +98,9 @@ class PlanMaker {
     PlanMaker(const ProcessGroup& group,
               const PlanKey& key,
               const SystemConfig& config,
+              const Topology& topology,
               Warnings& warnings)
-        : group_(group), config_(config), warnings_(warnings) {
+        : group_(group), config_(config), topology_(topology), warnings_(warnings) {
         plan_.key = key;
         plan_.group = &group;
     }
@@ -106,14 +108,14 @@ class PlanMaker {
     CollectivePlan make() {
         const auto kind = static_cast<std::size_t>(plan_.key.kind);
         const auto& algorithms = config_.algorithms[kind];
-        if (algorithms.names.empty()) {
+        if (algorithms.choices.empty()) {
             throw ConfigError(fmt::format(
                 "group '{}' runs {}, for which system.collectives.{} names no algorithm",
                 group_.name(),
                 name_of(plan_.key.kind),
                 name_of(plan_.key.kind)));
         }
-        choose_digits(algorithms.names);
+        choose_digits(algorithms.choices);
         for (const auto& digit : plan_.digits) {
             plan_.members *= digit.size;
         }
@@ -121,12 +123,9 @@ class PlanMaker {
             plan_.algorithm = "none";
             return std::move(plan_);
         }
-        for (const std::string& name : names_) {
-            plan_.choices.push_back(parse_algorithm(name));
-        }
         if (plan_.choices.front().measured) {
             plan_.measured = &*config_.measured[kind];
-            plan_.algorithm = names_.front();
+            plan_.algorithm = plan_.choices.front().name;
             return std::move(plan_);
         }
         plan_.returns =
@@ -134,8 +133,8 @@ class PlanMaker {
             config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
         const std::string* last = nullptr;
         for (const PhasePlan& phase : plan_.itinerary(plan_.ascending()).phases) {
-            const std::string& name = names_[phase.digit];
-            check(phase, name);
+            const std::string& name = phase.choice.name;
+            check(phase);
             if (last == nullptr || *last != name) {
                 plan_.algorithm += (last == nullptr ? "" : "+") + name;
             }
@@ -145,17 +144,17 @@ class PlanMaker {
     }
 
   private:
-    // Fills the plan's digits, and names_ with an algorithm for each.
-    void choose_digits(const std::vector<std::string>& names) {
-        const bool one_name = names.size() == 1;
-        const AlgorithmChoice first = parse_algorithm(names.front());
+    // Fills the plan's digits, and an algorithm for each.
+    void choose_digits(const std::vector<AlgorithmChoice>& choices) {
+        const AlgorithmChoice& first = choices.front();
         const bool flat = is_flat_kind(plan_.key.kind) || first.flat || first.measured;
         if (group_.size() == 1) {
             return;
         }
         if (flat || !group_.is_grid()) {
             plan_.digits = {group_.flat_digit()};
-            names_ = {flat ? names.front() : flat_name(group_, plan_.key.kind, names, warnings_)};
+            plan_.choices = {flat ? first
+                                  : flat_choice(group_, plan_.key.kind, choices, warnings_)};
             return;
         }
         for (const auto& digit : group_.digits()) {
@@ -163,38 +162,55 @@ class PlanMaker {
                 digit.dimension >= 32 || (plan_.key.dimensions >> digit.dimension & 1U) != 0;
             if (involved) {
                 plan_.digits.push_back(digit);
-                names_.push_back(one_name ? names.front() : names[digit.dimension]);
+                plan_.choices.push_back(choices.size() == 1 ? first : choices[digit.dimension]);
             }
         }
     }
 
-    void check(const PhasePlan& phase, const std::string& name) const {
-        ProgramShape shape;
-        shape.kind = phase.kind;
-        shape.members = plan_.digit_of(phase).size;
-        shape.parameter = phase.choice.parameter;
-        const std::string refusal = phase.choice.algorithm == nullptr
-                                        ? "it has no phases"
-                                        : phase.choice.algorithm->refusal(shape);
+    void check(const PhasePlan& phase) const {
+        const std::uint32_t members = plan_.digit_of(phase).size;
+        const std::string refusal = refusal_of(phase);
         if (!refusal.empty()) {
             const CollectiveKind asked = plan_.key.kind;
             throw AlgorithmRefused(fmt::format(
                 "{}: algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}",
                 config_.algorithms[static_cast<std::size_t>(asked)].where,
-                name,
+                phase.choice.name,
                 name_of(phase.kind == program_kind(asked) ? asked : phase.kind),
-                shape.members,
+                members,
                 group_.name(),
                 plan_.digit_of(phase).dimension,
                 refusal));
         }
     }
 
+    std::string refusal_of(const PhasePlan& phase) const {
+        ProgramShape shape;
+        shape.kind = phase.kind;
+        shape.members = plan_.digit_of(phase).size;
+        shape.parameter = phase.choice.parameter;
+        shape.root = plan_.key.root;
+        if (phase.choice.algorithm != nullptr) {
+            return phase.choice.algorithm->refusal(shape);
+        }
+        if (phase.choice.source == nullptr) {
+            return "it has no phases";
+        }
+        const std::uint32_t groups =
+            phase.choice.source->depends_on_ranks() ? group_.size() / shape.members : 1;
+        std::string refusal;
+        for (std::uint32_t subgroup = 0; subgroup < groups && refusal.empty(); ++subgroup) {
+            const std::vector<std::uint32_t> ranks = plan_.ranks(phase, subgroup);
+            refusal = phase.choice.source->refusal({shape, topology_, ranks}, warnings_);
+        }
+        return refusal;
+    }
+
     const ProcessGroup& group_;
     const SystemConfig& config_;
+    const Topology& topology_;
     Warnings& warnings_;
     CollectivePlan plan_;
-    std::vector<std::string> names_;
 };
 
 }  // namespace
@@ -211,6 +227,16 @@ const Itinerary& CollectivePlan::itinerary(const DigitOrder& order) {
         place = itineraries_.emplace(order, ItineraryMaker(*this, order).make()).first;
     }
     return place->second;
+}
+
+std::vector<std::uint32_t> CollectivePlan::ranks(const PhasePlan& phase,
+                                                 std::uint32_t subgroup) const {
+    const ProcessGroup::Digit& digit = digit_of(phase);
+    std::vector<std::uint32_t> ranks(digit.size);
+    for (std::uint32_t member = 0; member < digit.size; ++member) {
+        ranks[member] = group->rank(digit.position(subgroup, member));
+    }
+    return ranks;
 }
 
 Bytes CollectivePlan::phase_bytes(const Itinerary& itinerary,
@@ -233,8 +259,9 @@ Bytes CollectivePlan::phase_bytes(const Itinerary& itinerary,
 CollectivePlan make_plan(const ProcessGroup& group,
                          const PlanKey& key,
                          const SystemConfig& config,
+                         const Topology& topology,
                          Warnings& warnings) {
-    return PlanMaker(group, key, config, warnings).make();
+    return PlanMaker(group, key, config, topology, warnings).make();
 }
 
 }  // namespace astra

@@ -76,6 +76,8 @@ struct CollectivePlan {
     const ProcessGroup::Digit& digit_of(const PhasePlan& phase) const {
         return digits[phase.digit];
     }
+    // The ranks of a group within a phase, by member.
+    std::vector<std::uint32_t> ranks(const PhasePlan& phase, std::uint32_t subgroup) const;
     // Bytes that a phase works on at `position`, of a chunk whose whole buffer is `chunk`.
     Bytes phase_bytes(const Itinerary& itinerary,
                       std::uint32_t phase,
@@ -91,6 +93,7 @@ struct CollectivePlan {
 CollectivePlan make_plan(const ProcessGroup& group,
                          const PlanKey& key,
                          const SystemConfig& config,
+                         const Topology& topology,
                          Warnings& warnings);
 
 }  // namespace astra

@@ -15,33 +15,63 @@ constexpr std::uint64_t kMostChunks = 1U << 16;
 constexpr std::uint64_t kMostStreams = 1U << 16;
 constexpr std::uint64_t kMostQueues = 1U << 10;
 
-SystemConfig::Algorithms read_algorithms(const ConfigView& list, std::uint32_t dimensions) {
-    SystemConfig::Algorithms algorithms;
-    algorithms.where = list.where() + ": " + list.path();
-    bool any_flat = false;
-    for (const ConfigView& item : list.items()) {
+// Reads system.collectives.
+class AlgorithmReader {
+  public:
+    AlgorithmReader(std::uint32_t dimensions, const ProgramReader& programs, SystemConfig& config)
+        : dimensions_(dimensions), programs_(programs), config_(config) {}
+
+    // A name or a map {file: …}, or a list of such.
+    SystemConfig::Algorithms read(const ConfigView& list) {
+        SystemConfig::Algorithms algorithms;
+        algorithms.where = list.where() + ": " + list.path();
+        bool any_flat = false;
+        for (const ConfigView& item : list.is_map() ? std::vector{list} : list.items()) {
+            algorithms.choices.push_back(item.is_map() ? open(item) : named(item));
+            const AlgorithmChoice& choice = algorithms.choices.back();
+            any_flat = any_flat || choice.flat || choice.measured;
+        }
+        const std::size_t count = algorithms.choices.size();
+        if (count == 0) {
+            list.fail("names no algorithm");
+        }
+        if (count > 1 && count != dimensions_) {
+            list.fail(
+                fmt::format("{} algorithms for {} dimensions; give one a dimension, or one for all",
+                            count,
+                            dimensions_));
+        }
+        if (count > 1 && any_flat) {
+            list.fail("an algorithm that spans all dimensions (one…, measured) stands alone");
+        }
+        if (count == 1 && algorithms.choices[0].source != nullptr) {
+            algorithms.choices[0].flat = true;
+        }
+        return algorithms;
+    }
+
+  private:
+    static AlgorithmChoice named(const ConfigView& item) {
         const std::string name = item.as_string();
-        const AlgorithmChoice choice = parse_algorithm(name);
+        AlgorithmChoice choice = parse_algorithm(name);
         if (!choice.valid()) {
             item.fail("unknown algorithm '" + name + "'" + suggestion(name, algorithm_names()));
         }
-        any_flat = any_flat || choice.flat || choice.measured;
-        algorithms.names.push_back(name);
+        return choice;
     }
-    if (algorithms.names.empty()) {
-        list.fail("names no algorithm");
+
+    AlgorithmChoice open(const ConfigView& item) {
+        AlgorithmChoice choice;
+        config_.sources.push_back(programs_.open(item));
+        choice.source = config_.sources.back().get();
+        choice.name = item.at("file").as_string();
+        return choice;
     }
-    if (algorithms.names.size() > 1 && algorithms.names.size() != dimensions) {
-        list.fail(
-            fmt::format("{} algorithms for {} dimensions; give one a dimension, or one for all",
-                        algorithms.names.size(),
-                        dimensions));
-    }
-    if (algorithms.names.size() > 1 && any_flat) {
-        list.fail("an algorithm that spans all dimensions (one…, measured) stands alone");
-    }
-    return algorithms;
-}
+
+    std::uint32_t dimensions_;
+    const ProgramReader& programs_;
+    SystemConfig& config_;
+};
 
 MeasuredTime read_measured(const ConfigView& view) {
     MeasuredTime time;
@@ -92,26 +122,26 @@ const char* default_algorithm(CollectiveKind kind) {
     }
 }
 
-void read_collectives(const ConfigView& system, std::uint32_t dimensions, SystemConfig& config) {
+void read_collectives(const ConfigView& system, AlgorithmReader& reader, SystemConfig& config) {
     const ConfigView collectives = system.section("collectives");
     const ConfigView measured = system.section("measured");
     for (const CollectiveKind kind : kKinds) {
         const auto k = static_cast<std::size_t>(kind);
         if (const auto list = collectives.find(name_of(kind))) {
-            config.algorithms[k] = read_algorithms(*list, dimensions);
+            config.algorithms[k] = reader.read(*list);
         } else if (kind == CollectiveKind::ReduceScatterBlock) {
             const auto same = static_cast<std::size_t>(CollectiveKind::ReduceScatter);
             config.algorithms[k] = config.algorithms[same];
             config.measured[k] = config.measured[same];
         } else {
-            config.algorithms[k] = {{collectives.string_or(name_of(kind), default_algorithm(kind))},
-                                    collectives.path() + " (default)"};
+            const std::string name = collectives.string_or(name_of(kind), default_algorithm(kind));
+            config.algorithms[k] = {{parse_algorithm(name)}, collectives.path() + " (default)"};
         }
         if (const auto time = measured.find(name_of(kind))) {
             config.measured[k] = read_measured(*time);
         }
-        const auto& names = config.algorithms[k].names;
-        if (names.size() == 1 && parse_algorithm(names[0]).measured && !config.measured[k]) {
+        const auto& choices = config.algorithms[k].choices;
+        if (choices.size() == 1 && choices[0].measured && !config.measured[k]) {
             collectives.at(name_of(kind))
                 .fail(fmt::format("'measured' needs system.measured.{}", name_of(kind)));
         }
@@ -173,7 +203,9 @@ Duration MeasuredTime::at(Bytes size) const {
     return {ps > static_cast<Wide>(kMaxPs) ? kMaxPs : static_cast<std::uint64_t>(ps)};
 }
 
-SystemConfig SystemConfig::from_config(const ConfigView& system, std::uint32_t dimensions) {
+SystemConfig SystemConfig::from_config(const ConfigView& system,
+                                       std::uint32_t dimensions,
+                                       const ProgramReader& reader) {
     SystemConfig config;
     const double scale = system.number_or("injection_scale", 1.0);
     if (scale < 0 || scale > 1e6) {
@@ -199,7 +231,8 @@ SystemConfig SystemConfig::from_config(const ConfigView& system, std::uint32_t d
         system.choice_or("all_reduce_shape", "local_bandwidth_aware", shapes) == "baseline"
             ? AllReduceShape::Baseline
             : AllReduceShape::LocalBandwidthAware;
-    read_collectives(system, dimensions, config);
+    AlgorithmReader algorithms(dimensions, reader, config);
+    read_collectives(system, algorithms, config);
     read_compute(system, config);
     return config;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "astra/config/config_view.h"
 #include "astra/core/types.h"
 #include "system/collective/algorithm.h"
+#include "system/collective/program_source.h"
 
 namespace astra {
 
@@ -29,8 +31,8 @@ struct SystemConfig {
     enum class Scheduling : std::uint8_t { Lifo, Fifo, Priority };
     enum class AllReduceShape : std::uint8_t { Baseline, LocalBandwidthAware };
     struct Algorithms {
-        std::vector<std::string> names;  // one a dimension, or one for all
-        std::string where;               // for messages
+        std::vector<AlgorithmChoice> choices;  // one a dimension, or one for all
+        std::string where;                     // for messages
     };
 
     Duration endpoint_delay;  // already scaled
@@ -40,6 +42,7 @@ struct SystemConfig {
     Scheduling scheduling = Scheduling::Fifo;
     AllReduceShape all_reduce_shape = AllReduceShape::LocalBandwidthAware;
     std::array<Algorithms, kCollectiveKinds> algorithms;
+    std::vector<std::unique_ptr<const ProgramSource>> sources;  // that choices refer to
     std::array<std::optional<MeasuredTime>, kCollectiveKinds> measured;
     bool rendezvous = false;
     // How long a chunk may wait behind a younger one whose peers have not come, before it passes
@@ -57,7 +60,9 @@ struct SystemConfig {
     std::uint64_t noise_seed = 1;
 
     // Throws ConfigError. `dimensions` of the network, by which lists of algorithms are checked.
-    static SystemConfig from_config(const ConfigView& system, std::uint32_t dimensions);
+    static SystemConfig from_config(const ConfigView& system,
+                                    std::uint32_t dimensions,
+                                    const ProgramReader& reader);
 };
 
 }  // namespace astra

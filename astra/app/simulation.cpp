@@ -8,6 +8,7 @@
 
 #include "astra/app/simulation_parts.h"
 #include "astra/core/error.h"
+#include "workload/program_files.h"
 
 namespace astra {
 
@@ -42,7 +43,8 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
                            backend_info.can_split)),
       backend(backend_info.build(queue, routing, study.root().at("network"))),
       watched(watch(queue, *backend, study.root(), recording)),
-      system(SystemConfig::from_config(study.root().section("system"), topology.dimensions())),
+      system(SystemConfig::from_config(
+          study.root().section("system"), topology.dimensions(), ProgramFiles())),
       collectives(queue, network(), topology, system, warnings),
       points(queue, network(), system.rendezvous),
       memory(study.root().section("memory"), topology.ranks()),

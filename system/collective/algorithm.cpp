@@ -31,6 +31,7 @@ std::span<const CollectiveAlgorithm* const> collective_algorithms() {
 
 AlgorithmChoice parse_algorithm(std::string_view name) {
     AlgorithmChoice choice;
+    choice.name = name;
     if (name == kMeasured) {
         choice.measured = true;
         return choice;

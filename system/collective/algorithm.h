@@ -30,13 +30,17 @@ struct CollectiveAlgorithm {
 
 std::span<const CollectiveAlgorithm* const> collective_algorithms();
 
-// A name as configurations give it: "ring", "direct4", "oneRing".
+class ProgramSource;
+
+// What configurations give: "ring", "direct4", "oneRing", or a file.
 struct AlgorithmChoice {
-    const CollectiveAlgorithm* algorithm = nullptr;  // null: "measured" or an unknown name
+    std::string name;                                // as it was given
+    const CollectiveAlgorithm* algorithm = nullptr;  // null: one of the others, or unknown
+    const ProgramSource* source = nullptr;           // outlives the choice
     std::uint32_t parameter = 0;
-    bool flat = false;  // "one…": one group over all dimensions
+    bool flat = false;  // one group over all dimensions: "one…", or a source that stands alone
     bool measured = false;
-    bool valid() const { return algorithm != nullptr || measured; }
+    bool valid() const { return algorithm != nullptr || source != nullptr || measured; }
 };
 AlgorithmChoice parse_algorithm(std::string_view name);
 // Every name that parse_algorithm accepts, without numbers.

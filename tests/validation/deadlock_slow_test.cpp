@@ -42,8 +42,8 @@ Scenario make_scenario(std::uint64_t seed) {
                                             SystemConfig::Scheduling::Fifo,
                                             SystemConfig::Scheduling::Lifo,
                                             SystemConfig::Scheduling::Priority}[pick(0, 3)];
-    scenario.config.algorithms[static_cast<std::size_t>(CollectiveKind::AllReduce)] = {{"ring"},
-                                                                                       "test"};
+    scenario.config.algorithms[static_cast<std::size_t>(CollectiveKind::AllReduce)] = {
+        {parse_algorithm("ring")}, "test"};
     scenario.collectives = pick(1, 2);
     scenario.streams = pick(1, 2);
     const std::uint32_t ranks = std::accumulate(
