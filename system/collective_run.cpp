@@ -20,54 +20,151 @@ void CollectiveRun::begin(RunContext& context,
     program_ = &program;
     id_ = id;
     sizes_ = program.cut(size);
+    endpoint_delay_ = program.as_recorded() ? Duration{} : context.endpoint_delay;
+    has_lanes_ = program.has_lanes();
     started_ = 0;
     finished_ = 0;
     ranks_ = std::move(ranks);
-    lanes_.assign(ranks_.size(), {});
+    lanes_.assign(program.all_lanes(), {});
+    members_.clear();
+    done_ps_.clear();
+    if (program.has_lanes()) {
+        members_.resize(ranks_.size());
+        done_ps_.resize(program.all_steps());
+    }
     parked_.clear();
     free_parked_ = kNone;
     gates_.clear();
 }
 
 void CollectiveRun::start(std::uint32_t member) {
-    Lane& lane = lanes_[member];
-    ASTRA_CHECK(lane.step == kNotStarted, "a member starts once");
+    const std::size_t first = has_lanes_ ? program_->lane_at(member, 0) : member;
+    const std::size_t end = first + (has_lanes_ ? program_->lanes(member) : 1);
+    ASTRA_CHECK(first == end || lanes_[first].step == kNotStarted, "a member starts once");
     ++started_;
-    lane.step = 0;
-    lane.clock_ps = (context_->queue.now() + context_->endpoint_delay).ps;
-    const auto steps = program_->steps(member);
-    lane.waiting = steps[0].receives;
-    if (lane.waiting > 0) {
-        ask_for(member, steps[0]);
-        take_parked(member);
+    if (has_lanes_) {
+        members_[member].lanes_left = program_->lanes(member);
+        members_[member].end_ps = (context_->queue.now() + endpoint_delay_).ps;
     }
-    if (lane.waiting == 0) {
-        advance(member);
+    for (std::size_t at = first; at < end; ++at) {
+        lanes_[at].step = 0;
+        lanes_[at].clock_ps = (context_->queue.now() + endpoint_delay_).ps;
+    }
+    if (first == end) {
+        finish_soon(member, members_[member].end_ps);
+    }
+    for (std::size_t at = first; at < end; ++at) {
+        if (program_->steps_at(at).empty()) {
+            finish_lane(member, at);
+        } else if (enter_step(member, at)) {
+            advance(member, at);
+        }
     }
 }
 
+// Begins with the step that the lane has come to; true if there is nothing to wait for.
+bool CollectiveRun::enter_step(std::uint32_t member, std::size_t at) {
+    Lane& lane = lanes_[at];
+    const Program::Step& step = program_->steps_at(at)[lane.step];
+    if (has_lanes_ && !released(member, lane, step)) {
+        lane.waiting = kHeldUp;
+        return false;
+    }
+    lane.waiting = step.receives;
+    if (lane.waiting > 0) {
+        ask_for(member, lane, step);
+        take_parked(member, lane, step.wave);
+    }
+    return lane.waiting == 0;
+}
+
+// Whether the steps that the lane's step waits for are done; the lane's clock is then not before.
+bool CollectiveRun::released(std::uint32_t member, Lane& lane, const Program::Step& step) const {
+    for (const Program::Wait& wait : program_->waits(program_->extra(step))) {
+        const Lane& other = lanes_[program_->lane_at(member, wait.lane)];
+        // A step that is done has been left.
+        if (other.step == kNotStarted || other.step <= wait.step) {
+            return false;
+        }
+        const Program::Step& before = program_->steps(member, wait.lane)[wait.step];
+        lane.clock_ps = std::max(lane.clock_ps, done_ps_[program_->step_at(before)]);
+    }
+    return true;
+}
+
 // Starts the sends of the step that the lane has completed, and of all that follow without waiting.
-void CollectiveRun::advance(std::uint32_t member) {
-    Lane& lane = lanes_[member];
-    const auto steps = program_->steps(member);
-    while (true) {
-        const Program::Step& done = steps[lane.step];
-        for (std::uint32_t i = 0; i < done.sends; ++i) {
-            issue(member, done.first_send + i);
-        }
-        if (++lane.step == steps.size()) {
-            break;
-        }
-        const Program::Step& step = steps[lane.step];
-        lane.waiting = step.receives;
-        ask_for(member, step);
-        take_parked(member);
-        if (lane.waiting > 0) {
+void CollectiveRun::advance(std::uint32_t member, std::size_t at) {
+    if (has_lanes_) {
+        ready_.push_back(at);
+        advance_lanes(member);
+        return;
+    }
+    do {
+        if (complete_step(member, at)) {
+            finish_soon(member, std::max(lanes_[at].clock_ps, lanes_[at].reducing_ps));
             return;
         }
+    } while (enter_step(member, at));
+}
+
+// As advance, of all lanes that are ready, and of those that get ready by it.
+void CollectiveRun::advance_lanes(std::uint32_t member) {
+    const std::size_t first = program_->lane_at(member, 0);
+    const std::size_t end = first + program_->lanes(member);
+    while (!ready_.empty()) {
+        const std::size_t at = ready_.back();
+        ready_.pop_back();
+        bool waited_for = false;
+        bool finished = false;
+        do {
+            const Program::Step& step = program_->steps_at(at)[lanes_[at].step];
+            waited_for = waited_for || program_->extra(step).waited_for;
+            finished = complete_step(member, at);
+        } while (!finished && enter_step(member, at));
+        if (finished) {
+            finish_lane(member, at);
+        }
+        for (std::size_t other = first; waited_for && other < end; ++other) {
+            if (lanes_[other].waiting == kHeldUp && enter_step(member, other)) {
+                ready_.push_back(other);
+            }
+        }
     }
+}
+
+// True if it was the lane's last.
+bool CollectiveRun::complete_step(std::uint32_t member, std::size_t at) {
+    Lane& lane = lanes_[at];
+    const auto all = program_->steps_at(at);
+    const Program::Step& done = all[lane.step];
+    if (has_lanes_) {
+        const Program::Extra& extra = program_->extra(done);
+        for (const Program::Local& local : program_->locals(extra)) {
+            const Bytes bytes = program_->bytes_of(local, sizes_);
+            const Duration time = local.reduce ? reduction(bytes) : 2 * context_->memory(bytes);
+            lane.clock_ps = saturating_add(saturating_add(lane.clock_ps, time.ps), local.time_ps);
+        }
+        if (extra.waited_for) {
+            done_ps_[program_->step_at(done)] = std::max(lane.clock_ps, lane.reducing_ps);
+        }
+    }
+    for (std::uint32_t i = 0; i < done.sends; ++i) {
+        issue(member, lane, done.first_send + i);
+    }
+    return ++lane.step == all.size();
+}
+
+void CollectiveRun::finish_lane(std::uint32_t member, std::size_t at) {
+    Member& all = members_[member];
+    all.end_ps = std::max({all.end_ps, lanes_[at].clock_ps, lanes_[at].reducing_ps});
+    if (--all.lanes_left == 0) {
+        finish_soon(member, all.end_ps);
+    }
+}
+
+void CollectiveRun::finish_soon(std::uint32_t member, std::uint64_t at_ps) {
     // An event even if that is now: whoever started this does not expect to be called back already.
-    context_->queue.schedule_at({std::max(lane.clock_ps, lane.reducing_ps)},
+    context_->queue.schedule_at({at_ps},
                                 Callback::to<&CollectiveRun::finish_member>(*this, member));
 }
 
@@ -76,8 +173,8 @@ void CollectiveRun::finish_member(std::uint64_t member) {
     owner_->member_finished(*this, static_cast<std::uint32_t>(member));
 }
 
-void CollectiveRun::issue(std::uint32_t member, std::uint32_t send) {
-    const SimTime at{lanes_[member].clock_ps};
+void CollectiveRun::issue(std::uint32_t member, const Lane& lane, std::uint32_t send) {
+    const SimTime at{lane.clock_ps};
     if (!context_->rendezvous) {
         transmit(member, send, at);
     } else {
@@ -100,23 +197,31 @@ void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime a
 void CollectiveRun::deliver(std::uint64_t argument) {
     const auto member = static_cast<std::uint32_t>(argument >> 32);
     const auto send = static_cast<std::uint32_t>(argument);
-    Lane& lane = lanes_[member];
-    if (lane.step == kNotStarted ||
-        program_->steps(member)[lane.step].wave != program_->send(send).wave) {
+    const Program::Send& op = program_->send(send);
+    const std::size_t at = has_lanes_ ? program_->lane_at(member, op.lane) : member;
+    Lane& lane = lanes_[at];
+    if (lane.step == kNotStarted || program_->steps_at(at)[lane.step].wave != op.wave ||
+        lane.waiting == kHeldUp) {
         park(lane, send);
         return;
     }
-    take(member, send, context_->queue.now().ps);
+    take(member, lane, send, context_->queue.now().ps);
     if (--lane.waiting == 0) {
-        advance(member);
+        advance(member, at);
     }
 }
 
 // Deals with a message of the lane's step that came at `come_ps`.
-void CollectiveRun::take(std::uint32_t member, std::uint32_t send_index, std::uint64_t come_ps) {
+void CollectiveRun::take(std::uint32_t member,
+                         Lane& lane,
+                         std::uint32_t send_index,
+                         std::uint64_t come_ps) {
     const Program::Send& send = program_->send(send_index);
-    Lane& lane = lanes_[member];
-    std::uint64_t done_ps = saturating_add(come_ps, context_->endpoint_delay.ps);
+    std::uint64_t done_ps = saturating_add(come_ps, endpoint_delay_.ps);
+    if (has_lanes_) {
+        // A lane deals with a message when it is its turn.
+        done_ps = std::max(done_ps, lane.clock_ps);
+    }
     if (send.reduce) {
         const Bytes bytes = program_->bytes_of(send.payload, sender_of(member, send), sizes_);
         // What an earlier step left to be reduced meanwhile comes first.
@@ -156,9 +261,7 @@ void CollectiveRun::park(Lane& lane, std::uint32_t send) {
 }
 
 // Takes the arrivals that the lane's new step has been waiting for.
-void CollectiveRun::take_parked(std::uint32_t member) {
-    Lane& lane = lanes_[member];
-    const std::uint32_t wave = program_->steps(member)[lane.step].wave;
+void CollectiveRun::take_parked(std::uint32_t member, Lane& lane, std::uint32_t wave) {
     std::uint32_t previous = kNone;
     for (std::uint32_t slot = lane.parked; slot != kNone && lane.waiting > 0;) {
         const Parked parked = parked_[slot];
@@ -167,7 +270,7 @@ void CollectiveRun::take_parked(std::uint32_t member) {
             slot = parked.next;
             continue;
         }
-        take(member, parked.send, parked.come_ps);
+        take(member, lane, parked.send, parked.come_ps);
         --lane.waiting;
         (previous == kNone ? lane.parked : parked_[previous].next) = parked.next;
         if (parked.next == kNone) {
@@ -180,11 +283,11 @@ void CollectiveRun::take_parked(std::uint32_t member) {
 }
 
 // Under rendezvous a receiver asks for each message of a step as it comes to the step.
-void CollectiveRun::ask_for(std::uint32_t member, const Program::Step& step) {
+void CollectiveRun::ask_for(std::uint32_t member, const Lane& lane, const Program::Step& step) {
     if (!context_->rendezvous) {
         return;
     }
-    const SimTime at{lanes_[member].clock_ps};
+    const SimTime at{lane.clock_ps};
     for (std::uint32_t i = 0; i < step.receives; ++i) {
         const Program::Receive& receive = program_->receive(step.first_receive + i);
         const std::uint32_t sender = program_->peer_of(member, receive.peer);

@@ -54,14 +54,15 @@ class CollectiveRun {
     void start(std::uint32_t member);
 
     std::uint64_t id() const { return id_; }
-    bool everyone_started() const { return started_ == lanes_.size(); }
-    bool everyone_finished() const { return finished_ == lanes_.size(); }
+    bool everyone_started() const { return started_ == ranks_.size(); }
+    bool everyone_finished() const { return finished_ == ranks_.size(); }
 
   private:
     static constexpr std::uint32_t kNotStarted = 0xffffffffU;
     static constexpr std::uint32_t kNone = 0xffffffffU;
+    static constexpr std::uint32_t kHeldUp = 0xffffffffU;  // `waiting`: for steps of other lanes
 
-    // A member's place in its steps.
+    // A place in the steps of a member's lane.
     struct Lane {
         std::uint64_t clock_ps = 0;        // when all that holds up its next step is done
         std::uint64_t reducing_ps = 0;     // when all that it has to reduce is reduced
@@ -75,6 +76,11 @@ class CollectiveRun {
         std::uint32_t send = 0;
         std::uint32_t next = kNone;
     };
+    // Of a member with several lanes.
+    struct Member {
+        std::uint64_t end_ps = 0;  // of the lanes that have finished, the last
+        std::uint32_t lanes_left = 0;
+    };
     // Both sides of a message under rendezvous.
     struct Gate {
         bool asked = false;  // the receiver's request has arrived
@@ -83,15 +89,22 @@ class CollectiveRun {
 
     void deliver(std::uint64_t argument);
     void finish_member(std::uint64_t member);
-    void advance(std::uint32_t member);
-    void issue(std::uint32_t member, std::uint32_t send);
-    void ask_for(std::uint32_t member, const Program::Step& step);
+    // `at`: the lane's number among all (Program::lane_at).
+    void advance(std::uint32_t member, std::size_t at);
+    void advance_lanes(std::uint32_t member);
+    bool enter_step(std::uint32_t member, std::size_t at);
+    bool complete_step(std::uint32_t member, std::size_t at);
+    bool released(std::uint32_t member, Lane& lane, const Program::Step& step) const;
+    void finish_lane(std::uint32_t member, std::size_t at);
+    void finish_soon(std::uint32_t member, std::uint64_t at_ps);
+    void issue(std::uint32_t member, const Lane& lane, std::uint32_t send);
+    void ask_for(std::uint32_t member, const Lane& lane, const Program::Step& step);
     void asked(std::uint64_t argument);
     void sender_ready(std::uint64_t argument);
     void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
     void park(Lane& lane, std::uint32_t send);
-    void take_parked(std::uint32_t member);
-    void take(std::uint32_t member, std::uint32_t send, std::uint64_t come_ps);
+    void take_parked(std::uint32_t member, Lane& lane, std::uint32_t wave);
+    void take(std::uint32_t member, Lane& lane, std::uint32_t send, std::uint64_t come_ps);
     std::uint32_t sender_of(std::uint32_t receiver, const Program::Send& send) const;
     // Two reads and a write of local memory.
     Duration reduction(Bytes bytes) { return 3 * context_->memory(bytes); }
@@ -104,10 +117,16 @@ class CollectiveRun {
     const Program* program_ = nullptr;
     std::uint64_t id_ = 0;
     Program::BlockSizes sizes_;
+    Duration endpoint_delay_;
+    bool has_lanes_ = false;
     std::uint32_t started_ = 0;
     std::uint32_t finished_ = 0;
     std::vector<std::uint32_t> ranks_;
     std::vector<Lane> lanes_;
+    // Of programs with lanes only.
+    std::vector<Member> members_;
+    std::vector<std::uint64_t> done_ps_;  // of each step, if another waits for it
+    std::vector<std::size_t> ready_;      // lanes that may go on; empty between events
     std::vector<Parked> parked_;
     std::uint32_t free_parked_ = kNone;
     std::unordered_map<std::uint64_t, Gate> gates_;  // only under rendezvous
