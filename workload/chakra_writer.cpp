@@ -9,7 +9,6 @@
 #include <chakra.pb.h>
 
 #include "astra/core/error.h"
-#include "workload/messages.h"
 
 namespace astra {
 namespace {
@@ -144,18 +143,16 @@ ChakraWriter::~ChakraWriter() {
 }
 
 void ChakraWriter::add(const TraceNode& node) {
-    if (node.duration_ps % kPsPerMicro != 0) {
-        throw TraceError(parts_->file + ": node " + std::to_string(node.id) + " (" +
-                         printable(node.name) + "): its duration of " +
-                         std::to_string(node.duration_ps) +
-                         " ps is not a whole number of microseconds; a trace can hold no other");
-    }
     ChakraProtoMsg::Node& message = parts_->message;
     message.Clear();
     message.set_id(node.id);
     message.set_name(node.name);
     message.set_type(type_of(node.kind));
-    message.set_duration_micros(node.duration_ps / kPsPerMicro);
+    message.set_duration_micros(node.duration_ps / kPsPerMicro +
+                                (node.duration_ps % kPsPerMicro >= kPsPerMicro / 2 ? 1 : 0));
+    if (node.duration_ps % kPsPerMicro != 0) {
+        set_count(attribute(message, "duration_ps"), node.duration_ps);
+    }
     for (const std::uint64_t parent : node.parents) {
         message.add_data_deps(parent);
     }

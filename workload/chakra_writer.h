@@ -17,7 +17,8 @@ class ChakraWriter {
     ChakraWriter(const ChakraWriter&) = delete;
     ChakraWriter& operator=(const ChakraWriter&) = delete;
 
-    // The duration must be whole microseconds: that is what the format can hold.
+    // The format holds whole microseconds; another duration is rounded to the nearest and also
+    // written exactly, as an attribute `duration_ps` that our readers know.
     void add(const TraceNode& node);
     // Gives the file its name.
     void close();

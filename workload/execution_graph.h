@@ -36,6 +36,8 @@ struct ComputeDetail {
     std::uint64_t tensor_bytes = 0;  // tensor_size; memory traffic of a roofline
     bool has_operations = false;
     bool has_tensor = false;
+    // It says itself that it has nothing to do: no duration is missing.
+    bool is_instant() const { return has_operations && operations == 0; }
     bool operator==(const ComputeDetail&) const = default;
 };
 struct MemoryDetail {

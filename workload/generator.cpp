@@ -133,8 +133,9 @@ GeneratorParameters::GeneratorParameters(std::string kind,
                                          std::uint32_t ranks)
     : kind_(std::move(kind)), ranks_(ranks) {
     for (const GeneratorParameter& parameter : known) {
-        values_[parameter.name] = parameter.fallback;
+        fallbacks_[parameter.name] = parameter.fallback;
     }
+    values_ = fallbacks_;
     for (const auto& [name, value] : given) {
         const auto found = values_.find(name);
         if (found == values_.end()) {
@@ -167,6 +168,10 @@ const std::string& GeneratorParameters::text(const std::string& name) const {
     return values_.at(name);
 }
 
+bool GeneratorParameters::is_given(const std::string& name) const {
+    return values_.at(name) != fallbacks_.at(name);
+}
+
 std::uint64_t GeneratorParameters::integer(const std::string& name,
                                            std::uint64_t least,
                                            std::uint64_t most) const {
@@ -194,6 +199,14 @@ Duration GeneratorParameters::duration(const std::string& name) const {
     const std::optional<Duration> result = parse_duration(text(name));
     if (!result) {
         fail(name, "'" + text(name) + "' is not a time like 10us");
+    }
+    return *result;
+}
+
+double GeneratorParameters::rate(const std::string& name) const {
+    const std::optional<double> result = parse_rate(text(name));
+    if (!result || !(*result > 0)) {
+        fail(name, "'" + text(name) + "' is not a rate above 0 like 8TFLOPS");
     }
     return *result;
 }
@@ -231,8 +244,9 @@ std::string describe_generators() {
     for (const Generator& generator : generators()) {
         result += generator.name + ": " + generator.doc + "\n";
         for (const GeneratorParameter& parameter : generator.parameters) {
-            result +=
-                "  " + parameter.name + "=" + parameter.fallback + ": " + parameter.doc + "\n";
+            const std::string value =
+                parameter.fallback.empty() && parameter.is_file ? "FILE" : parameter.fallback;
+            result += "  " + parameter.name + "=" + value + ": " + parameter.doc + "\n";
         }
     }
     return result;

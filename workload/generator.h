@@ -20,6 +20,7 @@ struct GeneratorParameter {
     std::string name;
     std::string doc;
     std::string fallback;  // the value if none is given, in the same form
+    bool is_file = false;
 };
 
 // A rank of so many takes about 10 GB.
@@ -39,9 +40,12 @@ class GeneratorParameters {
     std::uint64_t integer(const std::string& name, std::uint64_t least, std::uint64_t most) const;
     Bytes bytes(const std::string& name) const;
     Duration duration(const std::string& name) const;
+    double rate(const std::string& name) const;  // operations a second, above 0
     bool flag(const std::string& name) const;
     std::uint32_t choice(const std::string& name, const std::vector<std::string>& choices) const;
     const std::string& text(const std::string& name) const;
+    // Whether the value is another than the fallback.
+    bool is_given(const std::string& name) const;
     [[noreturn]] void fail(const std::string& name, const std::string& what) const;
     // Throws if a rank would have more than kMostGeneratedNodes; `names` are the parameters that
     // say so.
@@ -52,6 +56,7 @@ class GeneratorParameters {
     std::string kind_;
     std::uint32_t ranks_;
     ParameterMap values_;
+    ParameterMap fallbacks_;
 };
 
 class NodeSink {

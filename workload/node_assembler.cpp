@@ -13,7 +13,7 @@
 namespace astra {
 namespace {
 
-constexpr std::array<std::string_view, 12> kNames = {"is_cpu_op",
+constexpr std::array<std::string_view, 13> kNames = {"is_cpu_op",
                                                      "num_ops",
                                                      "tensor_size",
                                                      "comm_type",
@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, 12> kNames = {"is_cpu_op",
                                                      "comm_tag",
                                                      "pg_name",
                                                      "involved_dim",
-                                                     "duration_micros"};
+                                                     "duration_micros",
+                                                     "duration_ps"};
 constexpr std::array<OpKind, 8> kKinds = {OpKind::Invalid,
                                           OpKind::Metadata,
                                           OpKind::MemoryLoad,
@@ -213,6 +214,20 @@ std::optional<std::uint32_t> NodeAssembler::small_integer(Slot slot) const {
 }
 
 std::uint64_t NodeAssembler::duration_ps() const {
+    const std::uint64_t rounded = rounded_duration_ps();
+    const std::optional<std::uint64_t> exact = integer(DurationPs);
+    if (!exact) {
+        return rounded;
+    }
+    if (*exact > kMostDuration ||
+        (*exact > rounded ? *exact - rounded : rounded - *exact) > kPsPerMicro) {
+        fail("attribute duration_ps: " + std::to_string(*exact) +
+             " is not within a microsecond of the duration and below 2^63");
+    }
+    return *exact;
+}
+
+std::uint64_t NodeAssembler::rounded_duration_ps() const {
     if ((used_slots_ & (1U << DurationMicros)) == 0) {
         return 0;
     }

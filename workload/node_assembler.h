@@ -82,12 +82,14 @@ class NodeAssembler {
         PgName,
         InvolvedDim,
         DurationMicros,
+        DurationPs,
         SlotCount,
     };
     static Slot slot_of(std::string_view name);
     std::optional<std::uint64_t> integer(Slot slot) const;
     std::optional<std::uint32_t> small_integer(Slot slot) const;
     std::uint64_t duration_ps() const;
+    std::uint64_t rounded_duration_ps() const;  // of duration_micros
     std::optional<std::uint64_t> communication_bytes() const;
     void fill_collective();
     void fill_point();

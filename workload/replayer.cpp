@@ -199,7 +199,7 @@ Duration Replayer::compute_time(const Rank& rank, std::uint32_t op) {
         config_.roofline && graph.on_cpu[op] == 0 && (detail.has_operations || detail.has_tensor);
     if (by_roofline) {
         time = compute_.roofline(detail.operations, {detail.tensor_bytes});
-    } else if (time.ps == 0) {
+    } else if (time.ps == 0 && !detail.is_instant()) {
         ++counts_.without_duration;
     }
     return compute_.with_noise(time, rank.fabric_rank, graph.node_id[op]);

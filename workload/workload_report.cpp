@@ -54,7 +54,8 @@ void add(const ExecutionGraph& graph, Totals& totals) {
         ++totals.ops[static_cast<std::size_t>(kind)];
         if (kind == OpKind::Compute) {
             totals.compute_ps = saturating_add(totals.compute_ps, graph.duration_ps[op]);
-            totals.without_duration += graph.duration_ps[op] == 0 ? 1 : 0;
+            const bool instant = graph.computes[graph.detail[op]].is_instant();
+            totals.without_duration += graph.duration_ps[op] == 0 && !instant ? 1 : 0;
         } else if (kind == OpKind::Send) {
             totals.sends.add(graph.points[graph.detail[op]].bytes.count);
         } else if (kind == OpKind::Collective) {

@@ -1,6 +1,7 @@
 // `astra generate`: writes Chakra traces.
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -17,14 +18,54 @@ namespace {
 
 constexpr std::uint64_t kMostRanks = 1U << 20;
 
+// NAME -> the kinds that have a parameter of that name.
+std::map<std::string, std::string> parameter_names() {
+    std::map<std::string, std::string> names;
+    for (const Generator& generator : generators()) {
+        for (const GeneratorParameter& parameter : generator.parameters) {
+            std::string& kinds = names[parameter.name];
+            kinds += (kinds.empty() ? "" : ", ") + generator.name;
+        }
+    }
+    return names;
+}
+
+// NAME=VALUE and --NAME=VALUE alike.
+ParameterMap read_parameters(const OptionSet& options) {
+    ParameterMap parameters;
+    const auto add = [&](const std::string& name, const std::string& value) {
+        if (!parameters.emplace(name, value).second) {
+            throw ConfigError(fmt::format("generate: '{}' is given twice", name));
+        }
+    };
+    const auto& words = options.positional();
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::size_t equal = words[i].find('=');
+        if (equal == std::string::npos || equal == 0) {
+            throw ConfigError(
+                fmt::format("generate: '{}' is not of the form name=value", words[i]));
+        }
+        add(words[i].substr(0, equal), words[i].substr(equal + 1));
+    }
+    for (const auto& [name, kinds] : parameter_names()) {
+        if (const auto value = options.value(name)) {
+            add(name, *value);
+        }
+    }
+    return parameters;
+}
+
 int run(const Arguments& arguments) {
     OptionSet options(
         "usage: astra generate KIND [NAME=VALUE …] --ranks=N --output=PREFIX\n\n"
         "Writes the Chakra traces PREFIX.<rank>.et, and PREFIX.groups.json where the kind has "
-        "groups.\n\n" +
+        "groups. --NAME=VALUE means NAME=VALUE.\n\n" +
         describe_generators());
     options.add_value("ranks", "N", "number of ranks (needed)");
     options.add_value("output", "PREFIX", "of the files (needed)");
+    for (const auto& [name, kinds] : parameter_names()) {
+        options.add_value(name, "VALUE", "parameter of " + kinds);
+    }
     options.parse(arguments);
     if (options.wants_help()) {
         std::fputs(options.help().c_str(), stdout);
@@ -36,18 +77,7 @@ int run(const Arguments& arguments) {
     if (words.empty() || !ranks || !prefix) {
         throw ConfigError("generate needs a kind, --ranks and --output; see astra generate --help");
     }
-    ParameterMap parameters;
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        const std::size_t equal = words[i].find('=');
-        if (equal == std::string::npos || equal == 0) {
-            throw ConfigError(
-                fmt::format("generate: '{}' is not of the form name=value", words[i]));
-        }
-        const std::string name = words[i].substr(0, equal);
-        if (!parameters.emplace(name, words[i].substr(equal + 1)).second) {
-            throw ConfigError(fmt::format("generate: '{}' is given twice", name));
-        }
-    }
+    const ParameterMap parameters = read_parameters(options);
     Warnings warnings;
     const std::filesystem::path folder = std::filesystem::path(*prefix).parent_path();
     std::error_code error;  // write_traces says what is wrong with the folder

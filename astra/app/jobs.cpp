@@ -148,9 +148,13 @@ void JobReader::read_generator(const ConfigView& generate, Spec& spec) {
     generate.at("kind");
     for (const Generator& generator : generators()) {
         for (const GeneratorParameter& parameter : generator.parameters) {
-            if (generator.name == spec.generator) {
-                spec.parameters[parameter.name] =
-                    generate.string_or(parameter.name, parameter.fallback);
+            if (generator.name != spec.generator) {
+                continue;
+            }
+            std::string& value = spec.parameters[parameter.name];
+            value = generate.string_or(parameter.name, parameter.fallback);
+            if (parameter.is_file && !value.empty()) {
+                value = generate.at(parameter.name).as_file_name();
             }
         }
     }

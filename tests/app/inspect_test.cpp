@@ -16,7 +16,8 @@ void write(const std::string& file, const std::string& nodes) {
     std::ofstream(file) << R"({"workload_graph": [)" << nodes << "]}";
 }
 
-// Eight ranks of training: in each 3 forward, 3 backward and 3 all-reduces of 1 MiB; all alike.
+// Eight ranks of training: in each 3 forward, 3 backward, 3 all-reduces of 1 MiB and
+// 3 updates; all alike.
 TEST(InspectTrace, CountsWhatIsThere) {
     const ScratchFolder folder;
     const std::string prefix = folder.file("t");
@@ -28,7 +29,7 @@ TEST(InspectTrace, CountsWhatIsThere) {
     const ProgramRun run = run_captured({"inspect", "trace", prefix});
     EXPECT_EQ(run.status, 0);
     EXPECT_THAT(run.out, HasSubstr("ranks            8, with 1 different graphs"));
-    EXPECT_THAT(run.out, HasSubstr("compute                 48"));
+    EXPECT_THAT(run.out, HasSubstr("compute                 72"));
     EXPECT_THAT(run.out, HasSubstr("all_reduce              24   1 MiB, 24 MiB in all"));
     EXPECT_THAT(run.out, HasSubstr("contradictions   none"));
 }

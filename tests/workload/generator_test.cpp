@@ -68,11 +68,11 @@ TEST(Generator, Training) {
     const Workload workload =
         generate("training", {{"layers", "2"}, {"iterations", "2"}, {"forward", "1500ns"}}, 2);
     const ExecutionGraph& graph = *workload.ranks[0].graph;
-    EXPECT_EQ(graph.size(), 12U);
+    EXPECT_EQ(graph.size(), 16U);
     EXPECT_EQ(graph.duration_ps[0], 1'500'000U);
-    // The second iteration's first layer waits for its all-reduce, which is the last of the first.
-    EXPECT_EQ(graph.parent_count[6], 2U);
-    EXPECT_EQ(graph.parent_count[7], 2U);
+    // The second iteration's layers wait for the computation before and for their update.
+    EXPECT_EQ(graph.parent_count[8], 2U);
+    EXPECT_EQ(graph.parent_count[9], 2U);
 }
 
 TEST(Generator, PipelineSendsMeetReceives) {
@@ -130,11 +130,11 @@ TEST(Generator, RefusesWhatMakesNoSense) {
 }
 
 TEST(Generator, LimitsTheNodesOfARank) {
-    EXPECT_EQ(failure("training", {{"layers", "1000000"}, {"iterations", "45"}}, 4),
-              "generate: training: layers, iterations: 135000000 nodes a rank are too many; at "
+    EXPECT_EQ(failure("training", {{"layers", "1000000"}, {"iterations", "34"}}, 4),
+              "generate: training: layers, iterations: 136000000 nodes a rank are too many; at "
               "most 134217728");
     EXPECT_THAT(failure("training", {{"layers", "1000000"}, {"iterations", "1000000"}}, 4),
-                HasSubstr("layers, iterations: 3000000000000 nodes"));
+                HasSubstr("layers, iterations: 4000000000000 nodes"));
     EXPECT_THAT(failure("compute", {{"count", "134217729"}}, 4),
                 HasSubstr("generate: compute: count: 134217729 nodes"));
 }
@@ -179,23 +179,41 @@ TEST(Generator, DescribesItself) {
     }
 }
 
-TEST(ChakraWriter, RefusesFractionsOfMicroseconds) {
-    const Folder folder;
-    TraceNode node;
-    node.id = 3;
-    node.name = "x";
-    node.kind = OpKind::Compute;
-    node.duration_ps = 400'000;
-    {
-        ChakraWriter writer(folder.file("t.0.et"));
-        try {
+// duration_micros holds the nearest microsecond, duration_ps the duration.
+TEST(ChakraWriter, KeepsFractionsOfMicroseconds) {
+    for (const std::uint64_t ps : {1ULL, 499'999ULL, 500'000ULL, 7'654'321ULL, 3'000'000ULL}) {
+        const Folder folder;
+        TraceNode node;
+        node.name = "x";
+        node.kind = OpKind::Compute;
+        node.duration_ps = ps;
+        {
+            ChakraWriter writer(folder.file("t.0.et"));
             writer.add(node);
-            FAIL();
-        } catch (const TraceError& error) {
-            EXPECT_THAT(error.what(), HasSubstr("node 3 (x)"));
         }
+        EXPECT_TRUE(std::filesystem::is_empty(folder.file("")));  // it was not closed
+        ChakraWriter writer(folder.file("t.0.et"));
+        writer.add(node);
+        writer.close();
+        Warnings warnings;
+        EXPECT_EQ(load(folder, 1, warnings).ranks[0].graph->duration_ps[0], ps);
     }
-    EXPECT_TRUE(std::filesystem::is_empty(folder.file("")));
+}
+
+TEST(ChakraReader, RefusesDurationsThatContradict) {
+    const Folder folder;
+    folder.write("t.0.json",
+                 R"({"workload_graph": [{"id": 3, "name": "x", "type": 4, "duration_micros": 2,
+                     "duration_ps": 3000001}]})");
+    Warnings warnings;
+    try {
+        load(folder, 1, warnings);
+        FAIL();
+    } catch (const TraceError& error) {
+        EXPECT_THAT(error.what(),
+                    HasSubstr("node 3 (x): attribute duration_ps: 3000001 is not within a "
+                              "microsecond of the duration"));
+    }
 }
 
 TEST(ChakraWriter, NamesFilesItCannotWrite) {

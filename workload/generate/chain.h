@@ -22,6 +22,12 @@ class NodeChain {
         node_.duration_ps = duration.ps;
         return finish();
     }
+    // A computation that says that it has nothing to compute.
+    std::uint64_t instant(std::string name, Parents parents) {
+        start(OpKind::Compute, std::move(name), std::move(parents));
+        node_.operations = 0;
+        return finish();
+    }
     std::uint64_t collective(std::string name,
                              Parents parents,
                              CollectiveKind kind,

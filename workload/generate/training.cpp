@@ -1,35 +1,94 @@
+#include <cmath>
+
 #include "workload/generate/chain.h"
+#include "workload/training/tensor_table.h"
 
 namespace astra {
 namespace {
 
 constexpr std::uint64_t kMostLayers = 1'000'000;
+constexpr std::uint64_t kMostBatch = 1U << 30U;
+constexpr double kMostPs = 1e18;
+constexpr std::uint64_t kNodesOfTensor = 4;
 
-std::string label(const char* what, std::uint64_t layer) {
-    return std::string(what) + "_" + std::to_string(layer);
-}
+struct Tensor {
+    std::string name;
+    Duration forward;
+    Duration backward;
+    Bytes gradient;
+};
 
-void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
+std::vector<Tensor> uniform_tensors(const GeneratorParameters& parameters) {
     const std::uint64_t layers = parameters.integer("layers", 1, kMostLayers);
-    const std::uint64_t iterations = parameters.integer("iterations", 1, kMostLayers);
     const Duration forward = parameters.duration("forward");
     const Duration backward = parameters.duration("backward");
     const Bytes bytes = parameters.bytes("bytes");
-    parameters.limit_nodes("layers, iterations", 3 * layers * iterations);
+    std::vector<Tensor> tensors;
+    for (std::uint64_t layer = 0; layer < layers; ++layer) {
+        tensors.push_back({std::to_string(layer), forward, backward, bytes});
+    }
+    return tensors;
+}
+
+std::vector<Tensor> tensors_of_table(const GeneratorParameters& parameters) {
+    for (const char* name : {"layers", "forward", "backward", "bytes"}) {
+        if (parameters.is_given(name)) {
+            parameters.fail(name, "does not go with a table, which says it for each tensor");
+        }
+    }
+    const std::uint64_t batch = parameters.integer("batch", 1, kMostBatch);
+    const double rate = parameters.rate("rate");
+    const Bytes element = parameters.bytes("gradient");
+    std::vector<Tensor> tensors;
+    for (TensorRow& row : read_tensor_table(parameters.text("table"))) {
+        const double ps =
+            static_cast<double>(row.operations) * static_cast<double>(batch) / rate * 1e12;
+        if (!(ps < kMostPs)) {
+            parameters.fail("rate", "tensor " + row.name + " computes for more than 11 days");
+        }
+        const auto forward = static_cast<std::uint64_t>(std::llround(ps));
+        const std::uint64_t bytes = saturating_multiply(row.parameters, element.count);
+        tensors.push_back({std::move(row.name), {forward}, {2 * forward}, {bytes}});
+    }
+    return tensors;
+}
+
+std::vector<Tensor> tensors_of(const GeneratorParameters& parameters) {
+    if (!parameters.text("table").empty()) {
+        return tensors_of_table(parameters);
+    }
+    for (const char* name : {"batch", "rate", "gradient"}) {
+        if (parameters.is_given(name)) {
+            parameters.fail(name, "goes with a table");
+        }
+    }
+    return uniform_tensors(parameters);
+}
+
+void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
+    const std::vector<Tensor> tensors = tensors_of(parameters);
+    const std::uint64_t iterations = parameters.integer("iterations", 1, kMostLayers);
+    parameters.limit_nodes(
+        "layers, iterations",
+        kNodesOfTensor * static_cast<std::uint64_t>(tensors.size()) * iterations);
     NodeChain chain(sink);
-    NodeChain::Parents reduced(layers);  // the all-reduce of each layer in the iteration before
+    NodeChain::Parents updated(tensors.size());  // of the iteration before; 0 = none
     NodeChain::Parents last;
     for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
-        for (std::uint64_t layer = 0; layer < layers; ++layer) {
-            if (iteration > 0) {
-                last.push_back(reduced[layer]);
+        for (std::size_t t = 0; t < tensors.size(); ++t) {
+            if (updated[t] != 0) {
+                last.push_back(updated[t]);
             }
-            last = {chain.compute(label("forward", layer), last, forward)};
+            last = {chain.compute("forward_" + tensors[t].name, last, tensors[t].forward)};
         }
-        for (std::uint64_t layer = layers; layer-- > 0;) {
-            last = {chain.compute(label("backward", layer), last, backward)};
-            reduced[layer] = chain.collective(
-                label("all_reduce", layer), last, CollectiveKind::AllReduce, bytes);
+        for (std::size_t t = tensors.size(); t-- > 0;) {
+            const Tensor& tensor = tensors[t];
+            last = {chain.compute("backward_" + tensor.name, last, tensor.backward)};
+            if (tensor.gradient.count > 0) {
+                const std::uint64_t reduced = chain.collective(
+                    "all_reduce_" + tensor.name, last, CollectiveKind::AllReduce, tensor.gradient);
+                updated[t] = chain.instant("update_" + tensor.name, {reduced});
+            }
         }
     }
 }
@@ -37,18 +96,26 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
 }  // namespace
 
 Generator training_generator() {
-    return {
-        "training",
-        "Data-parallel training: the gradients of a layer are reduced while earlier layers still "
-        "compute.",
-        {{"layers", "of the model", "4"},
-         {"forward", "computation of a layer", "100us"},
-         {"backward", "computation of a layer", "200us"},
-         {"bytes", "gradients of a layer", "4MiB"},
-         {"iterations", "the forward pass of a layer waits for its gradients", "1"}},
-        true,
-        emit,
-        no_groups};
+    return {"training",
+            "Data-parallel training: the gradient of a tensor is reduced while earlier ones still "
+            "compute; the forward pass of the next iteration waits for each update where it needs "
+            "it.",
+            {{"layers", "of the model, all alike, each one tensor", "4"},
+             {"forward", "computation of a layer", "100us"},
+             {"backward", "computation of a layer", "200us"},
+             {"bytes", "gradients of a layer", "4MiB"},
+             {"table",
+              "CSV with a row a tensor in place of layers: columns tensor, params and "
+              "fwd_flops_per_sample; a backward computation takes twice the forward one",
+              "",
+              true},
+             {"batch", "samples a rank and iteration, with a table", "32"},
+             {"rate", "at which a rank computes, with a table", "8TFLOPS"},
+             {"gradient", "size of a parameter's gradient, with a table", "4B"},
+             {"iterations", "one after the other", "1"}},
+            true,
+            emit,
+            no_groups};
 }
 
 }  // namespace astra
