@@ -1,0 +1,125 @@
+#include "system/synthesis/synthesis.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "system/collective/algorithm.h"
+
+namespace astra {
+
+namespace {
+
+constexpr std::uint32_t kUsualChunks = 4;
+constexpr std::uint32_t kManyChunks = 1024;  // of a whole group
+
+// Backwards: the last arrival becomes the first start.
+void play_backwards(std::vector<Transfer>& transfers) {
+    std::uint64_t end_ps = 0;
+    for (const Transfer& transfer : transfers) {
+        end_ps = std::max(end_ps, transfer.end_ps);
+    }
+    for (Transfer& transfer : transfers) {
+        std::swap(transfer.from, transfer.to);
+        transfer = {end_ps - transfer.end_ps,
+                    end_ps - transfer.start_ps,
+                    transfer.from,
+                    transfer.to,
+                    transfer.chunk,
+                    true};
+    }
+    std::stable_sort(transfers.begin(), transfers.end(), [](const Transfer& a, const Transfer& b) {
+        return a.start_ps < b.start_ps;
+    });
+}
+
+}  // namespace
+
+std::uint32_t synthesised_chunks(const ProgramShape& shape) {
+    if (shape.parameter > 0) {
+        return shape.parameter;
+    }
+    return std::clamp(kManyChunks / shape.members, 1U, kUsualChunks);
+}
+
+std::string synthesis_refusal(const ProgramShape& shape) {
+    const std::string refusal = refuse_unless(
+        shape,
+        {CollectiveKind::AllGather, CollectiveKind::ReduceScatter, CollectiveKind::AllReduce});
+    if (!refusal.empty()) {
+        return refusal;
+    }
+    const std::uint64_t members = shape.members;
+    const std::uint64_t halves = shape.kind == CollectiveKind::AllReduce ? 2 : 1;
+    return refuse_too_long(
+        saturating_multiply(halves * members * (members - 1), synthesised_chunks(shape)));
+}
+
+std::vector<Transfer> synthesise(const GroupGraph& graph,
+                                 const ProgramShape& shape,
+                                 const SynthesisSettings& settings) {
+    SpreadSettings spreading;
+    spreading.chunks_a_member = synthesised_chunks(shape);
+    const std::uint64_t chunks = std::uint64_t{graph.members()} * spreading.chunks_a_member;
+    spreading.chunk = {std::max<std::uint64_t>(settings.size.count / chunks, 1)};
+    spreading.handling = settings.handling;
+    spreading.seed = settings.seed;
+    std::vector<Transfer> transfers;
+    std::uint64_t begin_ps = 0;
+    if (shape.kind != CollectiveKind::AllGather) {
+        transfers = spread(graph.reversed(), spreading);
+        play_backwards(transfers);
+        for (const Transfer& transfer : transfers) {
+            begin_ps = std::max(begin_ps, saturating_add(transfer.end_ps, settings.handling.ps));
+        }
+    }
+    if (shape.kind != CollectiveKind::ReduceScatter) {
+        for (Transfer transfer : spread(graph, spreading)) {
+            transfer.start_ps = saturating_add(transfer.start_ps, begin_ps);
+            transfer.end_ps = saturating_add(transfer.end_ps, begin_ps);
+            transfers.push_back(transfer);
+        }
+    }
+    return transfers;
+}
+
+Program program_of(const std::vector<Transfer>& transfers,
+                   const ProgramShape& shape,
+                   Duration handling) {
+    // One end of a transfer, at the member where it is.
+    struct End {
+        std::uint32_t member = 0;
+        std::uint64_t at_ps = 0;
+        bool sends = false;
+        std::uint32_t transfer = 0;
+        bool operator<(const End& other) const {
+            return std::tie(member, at_ps, sends, transfer) <
+                   std::tie(other.member, other.at_ps, other.sends, other.transfer);
+        }
+    };
+    std::vector<End> ends;
+    ends.reserve(2 * transfers.size());
+    for (std::uint32_t i = 0; i < transfers.size(); ++i) {
+        const Transfer& transfer = transfers[i];
+        ends.push_back({transfer.from, transfer.start_ps, true, i});
+        ends.push_back({transfer.to, saturating_add(transfer.end_ps, handling.ps), false, i});
+    }
+    std::sort(ends.begin(), ends.end());
+    ProgramBuilder builder(
+        Relation::Absolute, shape.members, shape.members * synthesised_chunks(shape));
+    std::size_t next = 0;
+    for (std::uint32_t member = 0; member < shape.members; ++member) {
+        builder.begin_role();
+        for (; next < ends.size() && ends[next].member == member; ++next) {
+            const Transfer& transfer = transfers[ends[next].transfer];
+            const Payload payload{transfer.chunk};
+            if (ends[next].sends) {
+                builder.send(transfer.to, payload);
+            } else {
+                builder.receive(transfer.from, payload, transfer.reduce);
+            }
+        }
+    }
+    return builder.finish();
+}
+
+}  // namespace astra

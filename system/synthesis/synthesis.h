@@ -1,0 +1,42 @@
+// TACOS: programs made for the links between the ranks of a group, whatever these are (spread.h has
+// the source). An all_gather is spread over the time-expanded network. A reduce_scatter is an
+// all_gather on the reversed links, played backwards: where that one copies a chunk to a member,
+// this one sends that member's sum of it back, after all that went on from there. An all_reduce is
+// the one after the other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "system/collective/program.h"
+#include "system/synthesis/spread.h"
+
+namespace astra {
+
+// `parameter` of a shape: chunks a member. 0 stands for as many as make the schedule good and keep
+// it short: 4, fewer in groups of more than 256.
+std::uint32_t synthesised_chunks(const ProgramShape& shape);
+
+// Why no program is made for the shape, "" if it is: other kinds, too many messages.
+std::string synthesis_refusal(const ProgramShape& shape);
+
+struct SynthesisSettings {
+    Bytes size;         // the whole buffer
+    Duration handling;  // from the arrival of a message until what it sets free is sent
+    std::uint64_t seed = 1;
+};
+
+// Every message in the order of its start, the first at time 0. The buffer has
+// members · synthesised_chunks(shape) chunks. Requires that the shape is not refused and fits the
+// graph.
+std::vector<Transfer> synthesise(const GroupGraph& graph,
+                                 const ProgramShape& shape,
+                                 const SynthesisSettings& settings);
+
+// Each member receives and sends in the order of the times.
+Program program_of(const std::vector<Transfer>& transfers,
+                   const ProgramShape& shape,
+                   Duration handling);
+
+}  // namespace astra
