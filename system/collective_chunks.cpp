@@ -97,13 +97,10 @@ CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
     // queues of their own.
     const bool reversed = !plan.returns && queue >= (config_.queues + 1) / 2;
     std::vector<std::uint32_t> ranks = plan.ranks(phase_plan, slot.subgroup);
-    const Program& program = program_for(plan, phase_plan, at.chunk, reversed, ranks);
-    slot.run.begin(context_,
-                   *this,
-                   number,
-                   program,
-                   std::move(ranks),
-                   plan.phase_bytes(itinerary, phase, at.position, instance.chunk_bytes(at.chunk)));
+    const Bytes size =
+        plan.phase_bytes(itinerary, phase, at.position, instance.chunk_bytes(at.chunk));
+    const Program& program = program_for(plan, phase_plan, at.chunk, reversed, ranks, size);
+    slot.run.begin(context_, *this, number, program, std::move(ranks), size);
     return slot;
 }
 
@@ -111,7 +108,8 @@ const Program& CollectiveEngine::program_for(const CollectivePlan& plan,
                                              const PhasePlan& phase,
                                              std::uint32_t chunk,
                                              bool reversed,
-                                             const std::vector<std::uint32_t>& ranks) {
+                                             const std::vector<std::uint32_t>& ranks,
+                                             Bytes size) {
     const AlgorithmChoice& choice = phase.choice;
     ProgramKey key;
     key.shape.kind = phase.kind;
@@ -124,13 +122,19 @@ const Program& CollectiveEngine::program_for(const CollectivePlan& plan,
         key.shape.reversed = reversed;
     } else {
         key.origin = choice.source;
+        key.size = choice.source->size_class(size);
         key.ranks = choice.source->depends_on_ranks() ? ranks : std::vector<std::uint32_t>{};
     }
     auto& program = programs_[key];
     if (!program) {
         program = std::make_unique<const Program>(
             choice.source == nullptr ? make_program(*choice.algorithm, key.shape)
-                                     : choice.source->make({key.shape, topology_, ranks}));
+                                     : choice.source->make({key.shape,
+                                                            routing_,
+                                                            ranks,
+                                                            key.size,
+                                                            config_.endpoint_delay,
+                                                            config_.local_memory_bandwidth}));
     }
     return *program;
 }

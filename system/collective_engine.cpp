@@ -23,12 +23,12 @@ DimensionQueues::Limits limits_of(const Topology& topology,
 
 CollectiveEngine::CollectiveEngine(EventQueue& queue,
                                    NetworkBackend& network,
-                                   const Topology& topology,
+                                   Routing& routing,
                                    const SystemConfig& config,
                                    Warnings& warnings,
                                    bool pass_younger)
     : queue_(queue),
-      topology_(topology),
+      routing_(routing),
       config_(config),
       warnings_(warnings),
       context_{queue,
@@ -36,13 +36,17 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
                config.endpoint_delay,
                TransferClock(config.local_memory_bandwidth),
                config.rendezvous},
-      queues_(queue, *this, topology.ranks(), limits_of(topology, config, pass_younger)) {}
+      queues_(queue,
+              *this,
+              routing.topology().ranks(),
+              limits_of(routing.topology(), config, pass_younger)) {}
 
 GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t> ranks) {
     const GroupId id{static_cast<std::uint32_t>(groups_.size())};
     Group group;
     group.joined.resize(ranks.size());
-    group.group = std::make_unique<ProcessGroup>(id, std::move(name), std::move(ranks), topology_);
+    group.group =
+        std::make_unique<ProcessGroup>(id, std::move(name), std::move(ranks), routing_.topology());
     groups_.push_back(std::move(group));
     return id;
 }
@@ -52,7 +56,7 @@ CollectivePlan& CollectiveEngine::plan_for(Group& group, const CollectiveRequest
     auto& plan = group.plans[key];
     if (!plan) {
         plan = std::make_unique<CollectivePlan>(
-            make_plan(*group.group, key, config_, topology_, warnings_));
+            make_plan(*group.group, key, config_, routing_, warnings_));
     }
     return *plan;
 }

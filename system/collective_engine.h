@@ -29,7 +29,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     // All references outlive the engine. `pass_younger` is there for a test (dimension_queues.h).
     CollectiveEngine(EventQueue& queue,
                      NetworkBackend& network,
-                     const Topology& topology,
+                     Routing& routing,
                      const SystemConfig& config,
                      Warnings& warnings,
                      bool pass_younger = true);
@@ -76,10 +76,11 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     struct ProgramKey {
         const void* origin = nullptr;  // the algorithm or the source
         ProgramShape shape;
+        Bytes size;                        // its class, if the program is for it alone
         std::vector<std::uint32_t> ranks;  // if the program is for them alone
         bool operator<(const ProgramKey& other) const {
-            return std::tie(origin, shape, ranks) <
-                   std::tie(other.origin, other.shape, other.ranks);
+            return std::tie(origin, shape, size, ranks) <
+                   std::tie(other.origin, other.shape, other.size, other.ranks);
         }
     };
     struct Finished {
@@ -115,14 +116,15 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
                                const PhasePlan& phase,
                                std::uint32_t chunk,
                                bool reversed,
-                               const std::vector<std::uint32_t>& ranks);
+                               const std::vector<std::uint32_t>& ranks,
+                               Bytes size);
     void leave_at_once(std::uint64_t argument);
     void leave(CollectiveInstance& instance, std::uint32_t position);
     void close(CollectiveInstance& instance);
     std::string describe(const CollectiveInstance& instance) const;
 
     EventQueue& queue_;
-    const Topology& topology_;
+    Routing& routing_;
     const SystemConfig& config_;
     Warnings& warnings_;
     RunContext context_;

@@ -98,9 +98,9 @@ class PlanMaker {
     PlanMaker(const ProcessGroup& group,
               const PlanKey& key,
               const SystemConfig& config,
-              const Topology& topology,
+              Routing& routing,
               Warnings& warnings)
-        : group_(group), config_(config), topology_(topology), warnings_(warnings) {
+        : group_(group), config_(config), routing_(routing), warnings_(warnings) {
         plan_.key = key;
         plan_.group = &group;
     }
@@ -201,14 +201,14 @@ class PlanMaker {
         std::string refusal;
         for (std::uint32_t subgroup = 0; subgroup < groups && refusal.empty(); ++subgroup) {
             const std::vector<std::uint32_t> ranks = plan_.ranks(phase, subgroup);
-            refusal = phase.choice.source->refusal({shape, topology_, ranks}, warnings_);
+            refusal = phase.choice.source->refusal({shape, routing_, ranks, {}, {}, {}}, warnings_);
         }
         return refusal;
     }
 
     const ProcessGroup& group_;
     const SystemConfig& config_;
-    const Topology& topology_;
+    Routing& routing_;
     Warnings& warnings_;
     CollectivePlan plan_;
 };
@@ -259,9 +259,9 @@ Bytes CollectivePlan::phase_bytes(const Itinerary& itinerary,
 CollectivePlan make_plan(const ProcessGroup& group,
                          const PlanKey& key,
                          const SystemConfig& config,
-                         const Topology& topology,
+                         Routing& routing,
                          Warnings& warnings) {
-    return PlanMaker(group, key, config, topology, warnings).make();
+    return PlanMaker(group, key, config, routing, warnings).make();
 }
 
 }  // namespace astra

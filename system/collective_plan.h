@@ -93,7 +93,7 @@ struct CollectivePlan {
 CollectivePlan make_plan(const ProcessGroup& group,
                          const PlanKey& key,
                          const SystemConfig& config,
-                         const Topology& topology,
+                         Routing& routing,
                          Warnings& warnings);
 
 }  // namespace astra

@@ -45,7 +45,7 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
       watched(watch(queue, *backend, study.root(), recording)),
       system(SystemConfig::from_config(
           study.root().section("system"), topology.dimensions(), ProgramFiles())),
-      collectives(queue, network(), topology, system, warnings),
+      collectives(queue, network(), routing, system, warnings),
       points(queue, network(), system.rendezvous),
       memory(study.root().section("memory"), topology.ranks()),
       replayer(queue, collectives, points, memory, system),

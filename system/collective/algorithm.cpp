@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "system/synthesis/synthesiser.h"
+
 namespace astra {
 
 #define ASTRA_BUILTIN(name) extern const CollectiveAlgorithm k##name##Algorithm;
@@ -62,6 +64,12 @@ AlgorithmChoice parse_algorithm(std::string_view name) {
             return choice;
         }
     }
+    for (const Synthesiser* synthesiser : synthesisers()) {
+        if (synthesiser->name == word) {
+            choice.source = &synthesiser->source;
+            return choice;
+        }
+    }
     return {};
 }
 
@@ -70,8 +78,12 @@ std::vector<std::string> algorithm_names() {
     for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
         names.emplace_back(algorithm->name);
     }
-    for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
-        std::string flat(algorithm->name);
+    for (const Synthesiser* synthesiser : synthesisers()) {
+        names.emplace_back(synthesiser->name);
+    }
+    const std::size_t plain = names.size();
+    for (std::size_t i = 0; i < plain; ++i) {
+        std::string flat = names[i];
         flat[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(flat[0])));
         names.push_back(std::string(kFlatPrefix) + flat);
     }

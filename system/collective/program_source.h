@@ -10,7 +10,7 @@
 
 #include "astra/config/config_view.h"
 #include "astra/core/warnings.h"
-#include "network/topology/topology.h"
+#include "network/topology/routing.h"
 #include "system/collective/program.h"
 
 namespace astra {
@@ -18,8 +18,11 @@ namespace astra {
 // A program for these very ranks. References live as long as the call.
 struct ProgramRequest {
     ProgramShape shape;  // without variant and direction
-    const Topology& topology;
+    Routing& routing;
     std::span<const std::uint32_t> ranks;  // of the fabric, a member each
+    Bytes size;                            // of the whole buffer, as size_class gives it
+    Duration endpoint_delay;               // of a message, after it has come
+    Bandwidth memory;                      // of a rank; a reduction passes it three times
 };
 
 class ProgramSource {
@@ -31,6 +34,9 @@ class ProgramSource {
 
     // False if groups of one shape run one program, whatever their ranks.
     virtual bool depends_on_ranks() const = 0;
+    // For what size the program is made that runs on a buffer of `size` bytes; the same for all
+    // sizes if the program does not depend on it.
+    virtual Bytes size_class(Bytes) const { return {}; }
     // Why there is no program for the request; "" if there is one. Called before anything is
     // simulated, for the group of each phase that is to run it.
     virtual std::string refusal(const ProgramRequest& request, Warnings& warnings) const = 0;

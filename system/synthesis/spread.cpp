@@ -242,8 +242,9 @@ class Spread {
         claim(edge.to, chunk);
         ++holders_[chunk];
         --wanted_[edge.to];
-        transfers_.push_back({now_ps, at_ps, edge.from, edge.to, chunk, false});
-        events_.push({saturating_add(at_ps, settings_.handling.ps), numbered_++, edge.to, chunk});
+        const std::uint64_t ready_ps = saturating_add(at_ps, settings_.handling.ps);
+        transfers_.push_back({now_ps, at_ps, ready_ps, edge.from, edge.to, chunk, false});
+        events_.push({ready_ps, numbered_++, edge.to, chunk});
     }
 
     // One of the chunks that one end has and the other lacks; kNone if there is none. The best one

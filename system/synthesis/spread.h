@@ -23,7 +23,8 @@ struct SpreadSettings {
 // has at the start, with k chunks a member.
 struct Transfer {
     std::uint64_t start_ps = 0;
-    std::uint64_t end_ps = 0;  // arrived, not yet handled
+    std::uint64_t end_ps = 0;    // arrived
+    std::uint64_t ready_ps = 0;  // handled: can be sent on
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     std::uint32_t chunk = 0;

@@ -12,18 +12,21 @@ namespace {
 constexpr std::uint32_t kUsualChunks = 4;
 constexpr std::uint32_t kManyChunks = 1024;  // of a whole group
 
-// Backwards: the last arrival becomes the first start.
+// Backwards: the last arrival becomes the first start. What a member handles before it can send a
+// chunk on, it handles here after the chunk has come.
 void play_backwards(std::vector<Transfer>& transfers) {
-    std::uint64_t end_ps = 0;
+    std::uint64_t last_ps = 0;
     for (const Transfer& transfer : transfers) {
-        end_ps = std::max(end_ps, transfer.end_ps);
+        last_ps = std::max(last_ps, transfer.end_ps);
     }
     for (Transfer& transfer : transfers) {
-        std::swap(transfer.from, transfer.to);
-        transfer = {end_ps - transfer.end_ps,
-                    end_ps - transfer.start_ps,
-                    transfer.from,
+        const std::uint64_t handling_ps = transfer.ready_ps - transfer.end_ps;
+        const std::uint64_t end_ps = last_ps - transfer.start_ps;
+        transfer = {last_ps - transfer.end_ps,
+                    end_ps,
+                    saturating_add(end_ps, handling_ps),
                     transfer.to,
+                    transfer.from,
                     transfer.chunk,
                     true};
     }
@@ -61,30 +64,31 @@ std::vector<Transfer> synthesise(const GroupGraph& graph,
     spreading.chunks_a_member = synthesised_chunks(shape);
     const std::uint64_t chunks = std::uint64_t{graph.members()} * spreading.chunks_a_member;
     spreading.chunk = {std::max<std::uint64_t>(settings.size.count / chunks, 1)};
-    spreading.handling = settings.handling;
     spreading.seed = settings.seed;
     std::vector<Transfer> transfers;
     std::uint64_t begin_ps = 0;
     if (shape.kind != CollectiveKind::AllGather) {
+        const Duration reduction = 3 * transfer_time(spreading.chunk, settings.memory);
+        spreading.handling = settings.endpoint_delay + reduction;
         transfers = spread(graph.reversed(), spreading);
         play_backwards(transfers);
         for (const Transfer& transfer : transfers) {
-            begin_ps = std::max(begin_ps, saturating_add(transfer.end_ps, settings.handling.ps));
+            begin_ps = std::max(begin_ps, transfer.ready_ps);
         }
     }
     if (shape.kind != CollectiveKind::ReduceScatter) {
+        spreading.handling = settings.endpoint_delay;
         for (Transfer transfer : spread(graph, spreading)) {
             transfer.start_ps = saturating_add(transfer.start_ps, begin_ps);
             transfer.end_ps = saturating_add(transfer.end_ps, begin_ps);
+            transfer.ready_ps = saturating_add(transfer.ready_ps, begin_ps);
             transfers.push_back(transfer);
         }
     }
     return transfers;
 }
 
-Program program_of(const std::vector<Transfer>& transfers,
-                   const ProgramShape& shape,
-                   Duration handling) {
+Program program_of(const std::vector<Transfer>& transfers, const ProgramShape& shape) {
     // One end of a transfer, at the member where it is.
     struct End {
         std::uint32_t member = 0;
@@ -101,7 +105,7 @@ Program program_of(const std::vector<Transfer>& transfers,
     for (std::uint32_t i = 0; i < transfers.size(); ++i) {
         const Transfer& transfer = transfers[i];
         ends.push_back({transfer.from, transfer.start_ps, true, i});
-        ends.push_back({transfer.to, saturating_add(transfer.end_ps, handling.ps), false, i});
+        ends.push_back({transfer.to, transfer.ready_ps, false, i});
     }
     std::sort(ends.begin(), ends.end());
     ProgramBuilder builder(

@@ -22,8 +22,9 @@ std::uint32_t synthesised_chunks(const ProgramShape& shape);
 std::string synthesis_refusal(const ProgramShape& shape);
 
 struct SynthesisSettings {
-    Bytes size;         // the whole buffer
-    Duration handling;  // from the arrival of a message until what it sets free is sent
+    Bytes size;               // the whole buffer
+    Duration endpoint_delay;  // of a message, after it has come
+    Bandwidth memory{};       // a reduction passes it three times; 0: it takes no time
     std::uint64_t seed = 1;
 };
 
@@ -35,8 +36,6 @@ std::vector<Transfer> synthesise(const GroupGraph& graph,
                                  const SynthesisSettings& settings);
 
 // Each member receives and sends in the order of the times.
-Program program_of(const std::vector<Transfer>& transfers,
-                   const ProgramShape& shape,
-                   Duration handling);
+Program program_of(const std::vector<Transfer>& transfers, const ProgramShape& shape);
 
 }  // namespace astra

@@ -45,7 +45,7 @@ TEST_P(SynthesisOnFabric, IsProvedAndWithinTheBounds) {
                       n * (n - 1) * chunks * (kind == CollectiveKind::AllReduce ? 2 : 1));
             expect_no_overlap(graph, transfers, {kSize.count / n / chunks});
             EXPECT_GE(makespan(transfers).ps, bandwidth_bound(graph, kind, kSize).ps);
-            const Program program = program_of(transfers, shape, kHandling);
+            const Program program = program_of(transfers, shape);
             const Verdict verdict = verify(program, kind, 0);
             EXPECT_TRUE(verdict.correct) << name_of(kind) << ": " << verdict.fault;
         }
@@ -67,7 +67,7 @@ TEST_P(SynthesisOnFabric, TakesTheTimeThatWasPlanned) {
         const GroupGraph graph(network.routing(), ranks);
         const ProgramShape shape = shape_of(kind, graph.members(), 2);
         const auto transfers = synthesise(graph, shape, {kSize, kHandling});
-        const Program program = program_of(transfers, shape, kHandling);
+        const Program program = program_of(transfers, shape);
         const std::uint64_t time_ps = ProgramRunner::time_ps(network, program, ranks, kSize);
         const std::uint64_t planned_ps = makespan(transfers).ps + 2 * kHandling.ps;
         if (alike) {
@@ -149,7 +149,7 @@ TEST(Synthesis, RunsOnSomeRanksOfAFabric) {
     }
     const ProgramShape shape = shape_of(CollectiveKind::AllReduce, 4, 3);
     const auto transfers = synthesise(graph, shape, {kSize, kHandling});
-    const Program program = program_of(transfers, shape, kHandling);
+    const Program program = program_of(transfers, shape);
     EXPECT_TRUE(verify(program, CollectiveKind::AllReduce, 0).correct);
     EXPECT_EQ(ProgramRunner::time_ps(network, program, ranks, kSize),
               makespan(transfers).ps + 2 * kHandling.ps);
@@ -161,9 +161,9 @@ TEST(Synthesis, IsTheSameForTheSameSeed) {
         {{"ring", 4, {400'000'000'000}, 500'000}, {"ring", 3, {400'000'000'000}, 500'000}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));
     const ProgramShape shape = shape_of(CollectiveKind::AllReduce, 12, 4);
-    const auto one = synthesise(graph, shape, {kSize, kHandling, 1});
-    EXPECT_TRUE(one == synthesise(graph, shape, {kSize, kHandling, 1}));
-    EXPECT_FALSE(one == synthesise(graph, shape, {kSize, kHandling, 2}));
+    const auto one = synthesise(graph, shape, {kSize, kHandling, {}, 1});
+    EXPECT_TRUE(one == synthesise(graph, shape, {kSize, kHandling, {}, 1}));
+    EXPECT_FALSE(one == synthesise(graph, shape, {kSize, kHandling, {}, 2}));
 }
 
 TEST(Synthesis, RefusesAGroupThatIsCut) {

@@ -1,0 +1,21 @@
+// A synthesiser makes programs for the very links between the ranks of a group. To add one: a .cpp
+// in this folder that defines `const Synthesiser k<Name>Synthesiser`, and one line in builtins.def.
+// Its name is one of the algorithms' (algorithm.h); a number may follow it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "system/collective/program_source.h"
+
+namespace astra {
+
+struct Synthesiser {
+    std::string_view name;
+    std::string_view doc;
+    const ProgramSource& source;
+};
+
+std::span<const Synthesiser* const> synthesisers();
+
+}  // namespace astra
