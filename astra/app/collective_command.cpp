@@ -7,6 +7,7 @@
 
 #include "astra/app/collective_table.h"
 #include "astra/app/command.h"
+#include "astra/app/kind_names.h"
 #include "astra/app/options.h"
 #include "astra/app/output_folder.h"
 #include "astra/app/simulation.h"
@@ -15,6 +16,7 @@
 #include "astra/core/nearest.h"
 #include "system/collective/algorithm.h"
 #include "system/collective_plan.h"
+#include "system/synthesis/synthesiser.h"
 
 namespace astra {
 
@@ -109,18 +111,9 @@ std::vector<Bytes> read_sizes(const std::string& list) {
 }
 
 std::vector<CollectiveKind> read_kinds(const std::string& list) {
-    std::vector<std::string> names;
-    for (std::uint32_t i = 0; i < kCollectiveKinds; ++i) {
-        names.emplace_back(name_of(static_cast<CollectiveKind>(i)));
-    }
     std::vector<CollectiveKind> kinds;
     for (const std::string& item : split(list)) {
-        const auto found = std::find(names.begin(), names.end(), item);
-        if (found == names.end()) {
-            throw ConfigError(
-                fmt::format("--collective: no kind '{}'{}", item, suggestion(item, names)));
-        }
-        kinds.push_back(static_cast<CollectiveKind>(found - names.begin()));
+        kinds.push_back(kind_named("--collective", item));
     }
     return kinds;
 }
@@ -131,6 +124,9 @@ std::vector<std::string> read_algorithms(const std::optional<std::string>& list)
     if (!list) {
         for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
             names.emplace_back(algorithm->name);
+        }
+        for (const Synthesiser* synthesiser : synthesisers()) {
+            names.emplace_back(synthesiser->name);
         }
         return names;
     }

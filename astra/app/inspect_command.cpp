@@ -1,11 +1,12 @@
-// `astra inspect`: what is in an input, and what is wrong with it. Here of traces; of networks in
-// inspect_network.cpp.
+// `astra inspect`: what is in an input, and what is wrong with it. Here of traces; of networks and
+// collectives in inspect_network.cpp and inspect_collective.cpp.
 #include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
 
 #include "astra/app/command.h"
+#include "astra/app/inspect_collective.h"
 #include "astra/app/inspect_network.h"
 #include "astra/app/options.h"
 #include "astra/core/error.h"
@@ -51,9 +52,14 @@ int run(const Arguments& arguments) {
     if (!arguments.empty() && arguments.front() == "network") {
         return inspect_network({arguments.begin() + 1, arguments.end()});
     }
+    if (!arguments.empty() && arguments.front() == "collective") {
+        return inspect_collective({arguments.begin() + 1, arguments.end()});
+    }
     OptionSet options(
         "usage: astra inspect trace PREFIX [options]\n"
-        "       astra inspect network STUDY.yml [options], see astra inspect network --help\n\n"
+        "       astra inspect network STUDY.yml [options], see astra inspect network --help\n"
+        "       astra inspect collective MACHINE.yml [options], see astra inspect collective "
+        "--help\n\n"
         "Counts what is in the traces PREFIX.<rank>.et and checks that sends and receives, and the "
         "collectives "
         "of each group, fit together. Exit status 2 if they do not.");
@@ -65,14 +71,16 @@ int run(const Arguments& arguments) {
         return 0;
     }
     const auto& words = options.positional();
-    const std::vector<std::string> what = {"trace", "network"};
+    const std::vector<std::string> what = {"trace", "network", "collective"};
     if (words.empty() || words.front() != "trace") {
         if (words.empty()) {
-            throw ConfigError("inspect: needs what to inspect: trace PREFIX, or network STUDY.yml");
+            throw ConfigError(
+                "inspect: needs what to inspect: trace PREFIX, network STUDY.yml or "
+                "collective MACHINE.yml");
         }
         const std::string& word = words.front();
-        if (word == "network") {
-            throw ConfigError("inspect: the word 'network' goes before the options");
+        if (word == "network" || word == "collective") {
+            throw ConfigError(fmt::format("inspect: the word '{}' goes before the options", word));
         }
         throw ConfigError(
             fmt::format("inspect: cannot inspect '{}'{}", word, suggestion(word, what)));
@@ -88,7 +96,8 @@ int run(const Arguments& arguments) {
 extern const Command kInspectCommand;
 const Command kInspectCommand = {
     "inspect",
-    "says what is in traces, or what a network is like, and what is wrong with them",
+    "says what is in traces, or what a network or a collective is like, and what is wrong with "
+    "them",
     run};
 
 }  // namespace astra

@@ -10,15 +10,13 @@
 
 #include <fmt/format.h>
 
+#include "astra/app/checked_network.h"
 #include "astra/app/options.h"
 #include "astra/app/output_folder.h"
 #include "astra/config/astra_sim_parts.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
-#include "astra/core/event_queue.h"
-#include "network/backend/backend.h"
 #include "network/topology/fabric_report.h"
-#include "network/topology/failures.h"
 #include "network/topology/graphviz.h"
 
 namespace astra {
@@ -70,40 +68,6 @@ ConfigTree read_study(const OptionSet& options) {
         study.set(assignment);
     }
     return study;
-}
-
-void mark_read(const ConfigView& view) {
-    if (view.is_map()) {
-        for (const auto& [key, child] : view.entries()) {
-            mark_read(child);
-        }
-    } else if (view.is_list()) {
-        for (const ConfigView& item : view.items()) {
-            mark_read(item);
-        }
-    }
-}
-
-// The other sections may hold anything.
-void pass_over_other_sections(const ConfigView& root) {
-    for (const auto& [key, section] : root.entries()) {
-        if (key != "network") {
-            mark_read(section);
-        }
-    }
-}
-
-// As a run reads them: everything in `network` is right, and known to someone.
-void check_keys(const ConfigTree& study, const Topology& topology) {
-    const ConfigView network = study.root().at("network");
-    const BackendInfo& backend = read_backend(network);
-    Routing routing =
-        read_routing(network, topology, backend.usual_routing(network), backend.can_split);
-    EventQueue queue;
-    backend.build(queue, routing, network);
-    check_other_sections(backend, network);
-    read_failures(network, topology);
-    study.reject_unread();
 }
 
 std::string in_both_units(Bandwidth bandwidth) {
@@ -267,20 +231,22 @@ int inspect_network(const Arguments& arguments) {
     }
     const ConfigTree study = read_study(options);
     const ConfigView network = study.root().at("network");
-    pass_over_other_sections(study.root());
+    pass_over_sections_but(study.root(), {"network"});
     const Topology topology = Topology::from_config(network);
     Routing routing(topology, RoutePolicy::Ecmp, 1);
     // A fabric that is cut is described first: reading its routing is what then fails.
     const Pairs cut = routing.cut_pairs(kMostCutPairs);
     if (cut.empty()) {
-        check_keys(study, topology);
+        checked_routing(network, topology);
+        study.reject_unread();
     }
     if (const auto file = options.value("graphviz")) {
         write_drawing(*file, routing);
     }
     std::fputs((describe(routing) + describe_cut(cut)).c_str(), stdout);
     if (!cut.empty()) {
-        check_keys(study, topology);
+        checked_routing(network, topology);
+        study.reject_unread();
     }
     return 0;
 }

@@ -26,6 +26,9 @@ class JobReader {
     // Reads every key; loads nothing yet. Throws ConfigError.
     JobReader(const ConfigView& study, std::uint32_t ranks);
 
+    // A list of ranks and ranges of them, [0-3, 8]. Throws ConfigError.
+    static std::vector<std::uint32_t> read_ranks(const ConfigView& list, std::uint32_t ranks);
+
     // Reads the flow sets, reads or generates the traces.
     LoadedJobs load(Warnings& warnings) const;
 
@@ -45,7 +48,6 @@ class JobReader {
     static void read_workload(const ConfigView& workload, Spec& spec);
     static void read_generator(const ConfigView& generate, Spec& spec);
     static Workload generate(const Spec& spec, Warnings& warnings);
-    static std::vector<std::uint32_t> read_ranks(const ConfigView& list, std::uint32_t ranks);
 
     std::vector<Spec> specs_;
 };
