@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
+#include "astra/core/mix.h"
+#include "astra/core/noise.h"
 
 namespace astra {
 
@@ -81,7 +83,7 @@ void CollectiveEngine::join(GroupId id,
         group.open[static_cast<std::size_t>(instance.sequence - group.first_open)]);
     if (instance.plan->measured != nullptr) {
         if (instance.joined == instance.members.size()) {
-            const Duration time = instance.plan->measured->at(instance.total());
+            const Duration time = measured_time(instance);
             for (std::uint64_t p = 0; p < instance.members.size(); ++p) {
                 queue_.schedule_after(
                     time,
@@ -106,6 +108,18 @@ void CollectiveEngine::join(GroupId id,
     for (const std::uint32_t queue : queues) {
         queues_.top_up(queue);
     }
+}
+
+Duration CollectiveEngine::measured_time(const CollectiveInstance& instance) const {
+    const Duration time = instance.plan->measured->at(instance.total());
+    if (config_.measured_noise == 0) {
+        return time;
+    }
+    const std::uint64_t group = index(instance.group().id());
+    const std::uint64_t state =
+        mix(mix(config_.measured_noise_seed ^ (group << 40U)) ^ instance.sequence);
+    const double ps = static_cast<double>(time.ps) * noise_factor(config_.measured_noise, state);
+    return {ps >= static_cast<double>(kMaxPs) ? kMaxPs : static_cast<std::uint64_t>(ps)};
 }
 
 CollectiveInstance& CollectiveEngine::instance_for(Group& group,

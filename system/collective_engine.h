@@ -40,6 +40,11 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     // Makes the plan, so that what cannot run is said before anything runs. Throws ConfigError.
     void prepare(GroupId id, const CollectiveRequest& request);
 
+    // The time of collectives that are not simulated message by message; nullptr of others.
+    const MeasuredTime* measured(GroupId id, const CollectiveRequest& like) {
+        return plan_for(groups_[index(id)], like).measured;
+    }
+
     // The rank at `position` of the group comes to its next collective; `done` runs when it has
     // finished its part. Throws InputError when it asks for another kind or size than the others.
     void join(GroupId id, std::uint32_t position, const CollectiveRequest& request, Callback done);
@@ -98,6 +103,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
 
     // The one place where the plan of a request is chosen.
     CollectivePlan& plan_for(Group& group, const CollectiveRequest& request);
+    Duration measured_time(const CollectiveInstance& instance) const;
     CollectiveInstance& instance_for(Group& group,
                                      std::uint32_t position,
                                      const CollectiveRequest& request);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "astra/core/mix.h"
+#include "astra/core/noise.h"
 
 namespace astra {
 
@@ -32,13 +33,8 @@ Duration ComputeModel::with_noise(Duration time, std::uint32_t rank, std::uint64
     if (deviation_ == 0 || time.ps == 0) {
         return time;
     }
-    std::uint64_t state = mix(mix(seed_ ^ (std::uint64_t{rank} << 40)) ^ op);
-    double sum = -6;
-    for (int i = 0; i < 12; ++i) {
-        state = mix(state);
-        sum += static_cast<double>(state >> 11) * 0x1.0p-53;
-    }
-    const double ps = static_cast<double>(time.ps) * std::max(0.0, 1 + deviation_ * sum);
+    const std::uint64_t state = mix(mix(seed_ ^ (std::uint64_t{rank} << 40)) ^ op);
+    const double ps = static_cast<double>(time.ps) * noise_factor(deviation_, state);
     return {ps >= kTwoTo63 ? kMaxPs : static_cast<std::uint64_t>(ps)};
 }
 

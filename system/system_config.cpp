@@ -148,6 +148,18 @@ void read_collectives(const ConfigView& system, AlgorithmReader& reader, SystemC
     }
 }
 
+void read_noise(const ConfigView& system,
+                std::string_view key,
+                double& deviation,
+                std::uint64_t& seed) {
+    const ConfigView noise = system.section(key);
+    deviation = noise.number_or("deviation", 0);
+    if (deviation < 0 || deviation > 1) {
+        noise.at("deviation").fail("expected a relative standard deviation from 0 to 1");
+    }
+    seed = noise.integer_or("seed", 1, 0, ~std::uint64_t{0} >> 1U);
+}
+
 void read_compute(const ConfigView& system, SystemConfig& config) {
     config.roofline = system.bool_or("roofline", false);
     config.replay_only = system.bool_or("replay_only", false);
@@ -166,12 +178,8 @@ void read_compute(const ConfigView& system, SystemConfig& config) {
     config.cpu_streams = count("cpu");
     config.compute_streams = count("compute");
     config.communication_streams = count("communication");
-    const ConfigView noise = system.section("compute_noise");
-    config.compute_noise = noise.number_or("deviation", 0);
-    if (config.compute_noise < 0 || config.compute_noise > 1) {
-        noise.at("deviation").fail("expected a relative standard deviation from 0 to 1");
-    }
-    config.noise_seed = noise.integer_or("seed", 1, 0, ~std::uint64_t{0} >> 1);
+    read_noise(system, "compute_noise", config.compute_noise, config.noise_seed);
+    read_noise(system, "measured_noise", config.measured_noise, config.measured_noise_seed);
 }
 
 }  // namespace

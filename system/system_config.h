@@ -58,6 +58,8 @@ struct SystemConfig {
     std::uint32_t communication_streams = 1;
     double compute_noise = 0;  // relative standard deviation
     std::uint64_t noise_seed = 1;
+    double measured_noise = 0;  // of the time of a measured collective, relative
+    std::uint64_t measured_noise_seed = 1;
 
     // Throws ConfigError. `dimensions` of the network, by which lists of algorithms are checked.
     static SystemConfig from_config(const ConfigView& system,

@@ -1,7 +1,6 @@
 #include "workload/replayer.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "astra/core/check.h"
@@ -20,11 +19,13 @@ Replayer::Replayer(EventQueue& queue,
                    CollectiveEngine& collectives,
                    PointToPoint& points,
                    MemoryModel& memory,
+                   TransferQueue& transfers,
                    const SystemConfig& config)
     : queue_(queue),
       collectives_(collectives),
       points_(points),
       memory_(memory),
+      transfers_(transfers),
       config_(config),
       compute_(config) {}
 
@@ -41,7 +42,7 @@ void Replayer::start_job(std::uint64_t job) {
         Rank& rank = ranks_[r];
         rank.started = true;
         rank.finish = queue_.now();
-        if (record_ops_) {
+        if (record_starts_) {
             rank.starts.resize(rank.graph->size());
         }
         if (rank.ops_left == 0) {
@@ -63,7 +64,7 @@ void Replayer::start_rank(std::uint64_t rank) {
     pump(static_cast<std::uint32_t>(rank));
 }
 
-Replayer::Stream Replayer::stream_of(const ExecutionGraph& graph, std::uint32_t op) {
+Replayer::Stream Replayer::stream_of(const ExecutionGraph& graph, std::uint32_t op) const {
     switch (graph.kind[op]) {
         case OpKind::Compute:
             return graph.on_cpu[op] != 0 ? Stream::Cpu : Stream::Compute;
@@ -71,8 +72,10 @@ Replayer::Stream Replayer::stream_of(const ExecutionGraph& graph, std::uint32_t 
         case OpKind::MemoryStore:
             return graph.on_cpu[op] != 0 ? Stream::Cpu : Stream::Communication;
         case OpKind::Send:
-        case OpKind::Collective:
             return Stream::Communication;
+        case OpKind::Collective:
+            return transfers_.waits() && is_transfer(graph, op) ? Stream::None
+                                                                : Stream::Communication;
         default:
             return Stream::None;
     }
@@ -97,7 +100,7 @@ Activity Replayer::activity_of(const ExecutionGraph& graph, std::uint32_t op) {
 void Replayer::make_ready(Rank& rank, std::uint32_t op) {
     auto& heap = rank.ready[static_cast<std::size_t>(stream_of(*rank.graph, op))];
     heap.push_back(op);
-    std::push_heap(heap.begin(), heap.end(), std::greater<>());
+    std::push_heap(heap.begin(), heap.end(), GoesLater{*rank.graph});
 }
 
 // Issues all that can be issued, the lowest op first whatever its stream. Ops that take no time
@@ -117,11 +120,12 @@ void Replayer::pump(std::uint32_t rank_number) {
 
 void Replayer::issue_ready(std::uint32_t rank_number) {
     Rank& rank = ranks_[rank_number];
+    const GoesLater later{*rank.graph};
     while (true) {
         std::size_t chosen = kStreams;
         for (std::size_t s = 0; s < kStreams; ++s) {
             if (!rank.ready[s].empty() && rank.free_streams[s] > 0 &&
-                (chosen == kStreams || rank.ready[s].front() < rank.ready[chosen].front())) {
+                (chosen == kStreams || later(rank.ready[chosen].front(), rank.ready[s].front()))) {
                 chosen = s;
             }
         }
@@ -129,17 +133,24 @@ void Replayer::issue_ready(std::uint32_t rank_number) {
             return;
         }
         auto& heap = rank.ready[chosen];
-        std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+        std::pop_heap(heap.begin(), heap.end(), later);
         const std::uint32_t op = heap.back();
         heap.pop_back();
         rank.parents_left[op] = kRunning;
-        if (record_ops_) {
+        if (record_starts_) {
             rank.starts[op] = queue_.now();
         }
         if (static_cast<Stream>(chosen) != Stream::None) {
             --rank.free_streams[chosen];
         }
-        rank.activity.begin(activity_of(*rank.graph, op), queue_.now());
+        const Activity activity = activity_of(*rank.graph, op);
+        rank.activity.begin(activity, queue_.now());
+        if (rank.iterations != nullptr) {
+            rank.iterations->begin(rank.number,
+                                   rank.graph->iteration[op],
+                                   activity == Activity::Compute,
+                                   queue_.now());
+        }
         if (issue(rank_number, op)) {
             instant_.push_back(op);
         }
@@ -179,7 +190,16 @@ bool Replayer::issue(std::uint32_t rank_number, std::uint32_t op) {
         case OpKind::Collective: {
             const auto& detail = graph.collectives[graph.detail[op]];
             const GroupPlace& place = rank.groups[detail.group_role];
-            collectives_.join(place.group, place.position, request_for(rank, op), done);
+            const CollectiveRequest request = request_for(rank, op);
+            if (detail.transfer == kNoTransfer) {
+                collectives_.join(place.group, place.position, request, done);
+            } else {
+                transfers_.request(place.group,
+                                   place.position,
+                                   {detail.iteration, detail.transfer, detail.bytes},
+                                   request,
+                                   done);
+            }
             return false;
         }
         case OpKind::Invalid:
@@ -255,7 +275,12 @@ void Replayer::finish_op(Rank& rank, std::uint32_t op) {
         ran_ops_.push_back(
             {static_cast<std::uint32_t>(&rank - ranks_.data()), op, rank.starts[op], queue_.now()});
     }
-    rank.activity.end(activity_of(graph, op), queue_.now());
+    const Activity activity = activity_of(graph, op);
+    rank.activity.end(activity, queue_.now());
+    if (rank.iterations != nullptr) {
+        rank.iterations->end(
+            rank.number, graph.iteration[op], activity == Activity::Compute, queue_.now());
+    }
     const auto stream = static_cast<std::size_t>(stream_of(graph, op));
     if (static_cast<Stream>(stream) != Stream::None) {
         ++rank.free_streams[stream];

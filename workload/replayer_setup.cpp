@@ -28,12 +28,17 @@ void Replayer::add_job(Job added) {
                 "a job has a trace for each of its ranks");
     first_rank_of_job_.push_back(ranks());
     const auto places = register_groups(job);
+    IterationLog& iterations = iterations_.emplace_back(static_cast<std::uint32_t>(traces.size()),
+                                                        job.workload.iterations);
+    std::vector<bool> known_groups(job.workload.groups.size());
     ranks_.reserve(ranks_.size() + traces.size());
     for (std::uint32_t r = 0; r < traces.size(); ++r) {
         Rank& rank = ranks_.emplace_back();
         rank.job = &job;
+        rank.number = r;
         rank.trace = &traces[r];
         rank.graph = traces[r].graph.get();
+        rank.iterations = rank.graph->iteration.empty() ? nullptr : &iterations;
         rank.fabric_rank = job.fabric_ranks[r];
         rank.ops_left = rank.graph->size();
         rank.parents_left = rank.graph->parent_count;
@@ -45,12 +50,74 @@ void Replayer::add_job(Job added) {
                                     traces[r - 1].groups == traces[r].groups;
         if (!same_as_before) {
             prepare_ops(rank);
+            register_transfers(rank, known_groups);
+            check_transfers(rank);
         }
         check_memory(rank);
         counts_.communication_ops += static_cast<std::uint64_t>(
             std::count_if(rank.graph->kind.begin(), rank.graph->kind.end(), [](OpKind kind) {
                 return kind == OpKind::Send || kind == OpKind::Recv || kind == OpKind::Collective;
             }));
+    }
+    jobs_with_transfers_ +=
+        std::find(known_groups.begin(), known_groups.end(), true) != known_groups.end() ? 1 : 0;
+}
+
+// Groups of the job whose transfers this rank is the first to know of.
+void Replayer::register_transfers(const Rank& rank, std::vector<bool>& known) {
+    const ExecutionGraph& graph = *rank.graph;
+    if (config_.replay_only) {
+        return;
+    }
+    for (std::uint32_t op = 0; op < graph.size(); ++op) {
+        if (!is_transfer(graph, op)) {
+            continue;
+        }
+        const std::uint32_t role = graph.collectives[graph.detail[op]].group_role;
+        const std::uint32_t group = rank.trace->groups[role];
+        if (!known[group]) {
+            known[group] = true;
+            transfers_.add_group(static_cast<std::uint32_t>(jobs_.size() - 1),
+                                 rank.groups[role].group,
+                                 rank.job->workload.forecasts[group],
+                                 request_for(rank, op));
+            first_ranks_.push_back(static_cast<std::uint32_t>(&rank - ranks_.data()));
+        }
+    }
+}
+
+// Who finds the transfers of a trace numbers them without gaps, on every rank alike.
+void Replayer::check_transfers(const Rank& rank) const {
+    const ExecutionGraph& graph = *rank.graph;
+    std::set<std::pair<std::uint32_t, PlanKey>> kinds;
+    std::vector<std::set<std::pair<std::uint32_t, std::uint32_t>>> found(graph.group_roles);
+    for (std::uint32_t op = 0; op < graph.size(); ++op) {
+        if (!is_transfer(graph, op)) {
+            continue;
+        }
+        const CollectiveDetail& detail = graph.collectives[graph.detail[op]];
+        const bool is_new =
+            found[detail.group_role].emplace(detail.iteration, detail.transfer).second;
+        ASTRA_CHECK(is_new, "a gradient is reduced once an iteration");
+        kinds.emplace(detail.group_role, request_for(rank, op).plan_key());
+    }
+    for (std::uint32_t role = 0; role < graph.group_roles; ++role) {
+        const std::size_t each =
+            rank.job->workload.forecasts.empty()
+                ? 0
+                : rank.job->workload.forecasts[rank.trace->groups[role]].transfers.size();
+        ASTRA_CHECK(found[role].size() == each * rank.job->workload.iterations,
+                    "every iteration has all transfers of its groups");
+    }
+    const auto same_role = [](const auto& a, const auto& b) { return a.first == b.first; };
+    const auto twice = std::adjacent_find(kinds.begin(), kinds.end(), same_role);
+    if (transfers_.waits() && twice != kinds.end()) {
+        throw ConfigError(fmt::format(
+            "system.transfers: the gradients of group '{}' are reduced by {} and by {}, which "
+            "cannot be merged; only the policy trace runs them",
+            collectives_.group(rank.groups[twice->first].group).name(),
+            name_of(twice->second.kind),
+            name_of(std::next(twice)->second.kind)));
     }
 }
 
@@ -171,8 +238,15 @@ std::string Replayer::describe_op(const Rank& rank, std::uint32_t op) const {
         }
         case OpKind::Collective: {
             const GroupPlace& place = rank.groups[graph.collectives[graph.detail[op]].group_role];
-            return fmt::format(
-                "{} waits in {}", node, collectives_.describe_waiting(place.group, place.position));
+            const CollectiveDetail& detail = graph.collectives[graph.detail[op]];
+            const std::string where =
+                detail.transfer == kNoTransfer
+                    ? collectives_.describe_waiting(place.group, place.position)
+                    : transfers_.describe_waiting(
+                          place.group,
+                          place.position,
+                          {detail.iteration, detail.transfer, detail.bytes});
+            return fmt::format("{} waits in {}", node, where);
         }
         default:
             return node + " has not finished";

@@ -12,7 +12,10 @@
 
 #include "astra/app/csv_field.h"
 #include "astra/app/flow_files.h"
+#include "astra/app/link_load.h"
+#include "astra/app/training_files.h"
 #include "astra/app/version.h"
+#include "astra/app/window_files.h"
 
 namespace astra {
 
@@ -198,6 +201,8 @@ std::string result_json(const RunResult& result) {
         }
     }
     text += flows_json(result);
+    text += training_json(result);
+    text += link_load_json(result);
     text += "  \"warnings\": [";
     for (std::size_t i = 0; i < result.warnings.size(); ++i) {
         text += (i == 0 ? "\n    " : ",\n    ") + quoted(result.warnings[i]);
@@ -256,6 +261,9 @@ void write_result_files(const RunResult& result, OutputFolder& folder) {
           collectives_csv);
     write("links.csv", result.write_links && !result.links.empty(), links_csv);
     write("flows.csv", result.flow_statistics.has_value(), flows_csv);
+    write("transfers.csv", !result.transfers.empty(), transfers_csv);
+    write("windows.csv", !result.windows.empty(), windows_csv);
+    write("windows.svg", !result.windows.empty(), windows_svg);
     write("ops.csv", !result.ops.empty(), ops_csv);
     write("queues.csv", !result.link_samples.empty(), queues_csv);
     // Last, so that whoever sees it sees the others too.

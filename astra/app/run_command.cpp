@@ -49,7 +49,7 @@ void declare(OptionSet& options) {
     options.add_value(
         "output", "DIR", "folder of result.json and the CSV files (default: none are written)");
     options.add_value(
-        "seed", "N", "seed of compute_noise, of background traffic and of routing (default 1)");
+        "seed", "N", "seed of noise, of background traffic and of routing (default 1)");
     options.add_value("until",
                       "TIME",
                       "stops with status 3 at this simulated time, as in 5ms (default: no limit)");
@@ -59,7 +59,8 @@ void declare(OptionSet& options) {
                       "LIST",
                       "what to record: links (always), flows (flows.csv: when each message was on "
                       "its way), queues (queues.csv: links in intervals of "
-                      "output.sample_interval) and ops (ops.csv: when each op ran)");
+                      "output.sample_interval), ops (ops.csv: when each op ran) and transfers "
+                      "(windows.csv and windows.svg: gradient transfers of an iteration)");
     options.add_flag("check", "reads and validates everything, simulates nothing");
     options.add_flag("strict", "warnings are errors");
     options.add_flag("quiet", "no summary, no progress");
@@ -188,6 +189,7 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     }
     if (const auto seed = options.value("seed")) {
         study.set("system.compute_noise.seed=" + *seed);
+        study.set("system.measured_noise.seed=" + *seed);
         study.set("network.seed=" + *seed);
         if (study.root().has("background")) {
             study.set("background.seed=" + *seed);
@@ -199,9 +201,9 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     return study;
 }
 
-// --record=links,flows,queues,ops: links are always recorded, the others on demand.
+// --record=links,flows,queues,ops,transfers: links are always recorded, the others on demand.
 Recording read_recording(const OptionSet& options) {
-    const std::vector<std::string> known = {"links", "flows", "queues", "ops"};
+    const std::vector<std::string> known = {"links", "flows", "queues", "ops", "transfers"};
     Recording recording;
     const std::string list = options.value("record").value_or("");
     for (std::size_t begin = 0; begin < list.size();) {
@@ -214,6 +216,7 @@ Recording read_recording(const OptionSet& options) {
         recording.flows = recording.flows || what == "flows";
         recording.queues = recording.queues || what == "queues";
         recording.ops = recording.ops || what == "ops";
+        recording.transfers = recording.transfers || what == "transfers";
         begin = end + 1;
     }
     return recording;

@@ -9,6 +9,7 @@
 
 #include "astra/core/records.h"
 #include "astra/core/types.h"
+#include "workload/iteration_log.h"
 
 namespace astra {
 
@@ -39,6 +40,26 @@ struct FlowStatistics {
     Duration most;
 };
 
+// The iterations of a job, and of one in steady state what scheduling made of it; docs/results.md
+// has the definitions.
+struct TrainingResult {
+    std::string job;  // "" if it is the only one
+    std::vector<IterationTimes> iterations;
+    Duration steady;
+    // Of the rest only where gradients are reduced:
+    std::uint32_t transfers = 0;  // of an iteration
+    Duration communication;       // M
+    Duration computation;         // P
+    double ratio = 0;             // ρ
+    double overlap = 0;           // E
+    double speedup_left = 0;      // S
+    Duration lower_bound;
+    double load_peak_to_mean = 0;
+    Bytes least;  // of a transfer
+    Bytes median;
+    Bytes most;
+};
+
 struct RunResult {
     SimTime simulated;  // when the last rank finished
     SimTime ended;      // when nothing was on its way any more: acknowledgements outlast the ranks
@@ -50,7 +71,11 @@ struct RunResult {
     std::vector<RankRecord> ranks;
     std::vector<CollectiveRecord> collectives;
     std::vector<LinkRecord> links;
-    std::vector<OpRecord> ops;  // if they were recorded
+    std::vector<TrainingResult> training;           // of jobs whose iterations are told apart
+    std::vector<CommunicatorRecord> communicators;  // whose gradients are reduced
+    std::vector<TransferRecord> transfers;
+    std::vector<WindowRecord> windows;  // if they were recorded
+    std::vector<OpRecord> ops;          // if they were recorded
     std::vector<LinkSampleRecord> link_samples;
     std::vector<FlowRecord> flows;
     std::optional<FlowStatistics> flow_statistics;  // with a flow set, or recorded messages

@@ -31,6 +31,22 @@ std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
     return std::make_unique<RecordingBackend>(queue, backend, recording.flows);
 }
 
+// The study's network once more, undisturbed, with a clock of its own.
+class NetworkCopy final : public PrivateNetwork {
+  public:
+    NetworkCopy(const BackendInfo& info, const ConfigView& network, const Topology& topology)
+        : routing_(read_routing(network, topology, info.usual_routing(network), info.can_split)),
+          backend_(info.build(queue_, routing_, network)) {}
+    EventQueue& queue() override { return queue_; }
+    Routing& routing() override { return routing_; }
+    NetworkBackend& backend() override { return *backend_; }
+
+  private:
+    EventQueue queue_;
+    Routing routing_;
+    std::unique_ptr<NetworkBackend> backend_;
+};
+
 }  // namespace
 
 Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
@@ -45,10 +61,13 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
       watched(watch(queue, *backend, study.root(), recording)),
       system(SystemConfig::from_config(
           study.root().section("system"), topology.dimensions(), ProgramFiles())),
+      transfer_policy(read_transfer_policy(study.root().section("system"))),
       collectives(queue, network(), routing, system, warnings),
+      cost_probe([this] { return private_network(); }, system),
+      transfers(queue, collectives, *transfer_policy, cost_probe),
       points(queue, network(), system.rendezvous),
       memory(study.root().section("memory"), topology.ranks()),
-      replayer(queue, collectives, points, memory, system),
+      replayer(queue, collectives, points, memory, transfers, system),
       flows(queue, *backend),
       record_flows(recording.flows) {
     const ConfigView output = study.root().section("output");
@@ -68,8 +87,14 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
     // Keys are judged before traces are read: a misspelt one is found at once.
     study.reject_unread();
     add_jobs(reader.load(warnings));
+    check_transfers();
     if (recording.ops) {
         replayer.record_ops();
+    }
+    if (recording.transfers) {
+        record_windows = true;
+        replayer.record_windows();
+        transfers.record_tensors();
     }
 }
 
@@ -77,6 +102,25 @@ Simulation::Simulation(ConfigTree study, const Recording& recording)
     : parts_(std::make_unique<Parts>(std::move(study), recording)) {}
 
 Simulation::~Simulation() = default;
+
+std::unique_ptr<PrivateNetwork> Simulation::Parts::private_network() const {
+    return std::make_unique<NetworkCopy>(backend_info, study.root().at("network"), topology);
+}
+
+void Simulation::Parts::check_transfers() const {
+    if (!transfer_policy->queues()) {
+        return;
+    }
+    const ConfigView policy = study.root().at("system").at("transfers").at("policy");
+    if (system.replay_only) {
+        policy.fail("with replay_only nothing is sent, so that there are no transfers to schedule");
+    }
+    if (replayer.jobs_with_transfers() == 0) {
+        policy.fail(
+            "no gradient transfers were found in the workload, so that there is nothing to "
+            "schedule; 'astra inspect windows' says why, and 'trace' replays it as recorded");
+    }
+}
 
 void Simulation::Parts::add_jobs(LoadedJobs loaded) {
     job_of.resize(topology.ranks());

@@ -27,9 +27,10 @@ struct RunProgress {
 
 // What a run keeps beyond what it always does.
 struct Recording {
-    bool flows = false;   // when each message was on its way, for flows.csv
-    bool queues = false;  // links in intervals of output.sample_interval, for queues.csv
-    bool ops = false;     // when each op ran, for ops.csv
+    bool flows = false;      // when each message was on its way, for flows.csv
+    bool queues = false;     // links in intervals of output.sample_interval, for queues.csv
+    bool ops = false;        // when each op ran, for ops.csv
+    bool transfers = false;  // windows of gradient transfers, for windows.csv and windows.svg
 };
 
 class Simulation {

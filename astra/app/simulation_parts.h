@@ -18,6 +18,9 @@
 #include "system/memory_model.h"
 #include "system/point_to_point.h"
 #include "system/system_config.h"
+#include "system/transfer/cost_probe.h"
+#include "system/transfer/policy.h"
+#include "system/transfer/transfer_queue.h"
 #include "workload/background_traffic.h"
 #include "workload/flow_player.h"
 #include "workload/replayer.h"
@@ -35,7 +38,10 @@ struct Simulation::Parts {
     std::unique_ptr<NetworkBackend> backend;
     std::unique_ptr<RecordingBackend> watched;  // around the backend, for the traces; or none
     SystemConfig system;
+    std::unique_ptr<const TransferPolicy> transfer_policy;
     CollectiveEngine collectives;
+    CostProbe cost_probe;
+    TransferQueue transfers;
     PointToPoint points;
     MemoryModel memory;
     Replayer replayer;
@@ -48,6 +54,7 @@ struct Simulation::Parts {
     std::vector<LinkChange> failures;
     std::size_t failures_to_come = 0;
     bool record_flows = false;
+    bool record_windows = false;
     std::string output_folder;
     bool write_collectives = true;
     bool write_links = true;
@@ -66,6 +73,8 @@ struct Simulation::Parts {
     RunProgress progress() const {
         return {queue.now(), ranks(), finished_ranks(), queue.executed()};
     }
+    std::unique_ptr<PrivateNetwork> private_network() const;
+    void check_transfers() const;
     void read_failures_of(const ConfigView& network_view);
     void read_sampling(const ConfigView& output, bool wanted);
     void change_link(std::uint64_t number) {
@@ -76,6 +85,7 @@ struct Simulation::Parts {
     void start();
     bool run_slice(SimTime until, std::uint64_t events);
     std::vector<FlowRecord> flow_records() const;
+    void add_training(RunResult& result) const;
     void check_finished(const RunLimits& limits) const;
     void warn_of_the_run();
 };

@@ -1,10 +1,12 @@
 // How a simulation ended: what is stuck, what to warn of, and the result.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "astra/app/flow_statistics.h"
 #include "astra/app/simulation_parts.h"
+#include "astra/app/training_result.h"
 #include "astra/core/error.h"
 
 namespace astra {
@@ -123,6 +125,27 @@ std::vector<FlowRecord> Simulation::Parts::flow_records() const {
     return records;
 }
 
+void Simulation::Parts::add_training(RunResult& result) const {
+    result.communicators = transfers.communicators();
+    result.transfers = transfers.records();
+    for (std::uint32_t job = 0; job < replayer.jobs(); ++job) {
+        auto iterations = replayer.iterations(job);
+        if (!iterations.empty()) {
+            result.training.push_back(training_result(job,
+                                                      replayer.name_of_job(job),
+                                                      std::move(iterations),
+                                                      result.communicators,
+                                                      result.transfers));
+            if (record_windows) {
+                const std::uint32_t iteration =
+                    typical_iteration(result.training.back().iterations);
+                const auto windows = replayer.windows(job, iteration, transfers.tensor_records());
+                result.windows.insert(result.windows.end(), windows.begin(), windows.end());
+            }
+        }
+    }
+}
+
 RunResult Simulation::result() const {
     const Parts& parts = *parts_;
     const ReplayCounts& replay = parts.replayer.counts();
@@ -140,6 +163,7 @@ RunResult Simulation::result() const {
     result.collectives = parts.collectives.records();
     result.links = parts.backend->link_records();
     result.ops = parts.replayer.op_records();
+    parts.add_training(result);
     if (parts.sampler) {
         result.link_samples = parts.sampler->records();
     }

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "astra/app/flow_files.h"
+#include "astra/app/link_load.h"
+#include "astra/app/training_files.h"
 #include "astra/app/version.h"
 #include "astra/config/units.h"
 
@@ -217,8 +219,10 @@ std::string summary(const RunResult& result) {
         fmt::format_to(Out(text), "background       {} messages more\n", n.background_messages);
     }
     text += flows_summary(result);
+    text += training_summary(result);
     write_collectives(text, result);
     write_links(text, result);
+    text += link_load_summary(result);
     write_queues(text, result);
     if (n.ops == 0 && result.flow_statistics) {
         return text;

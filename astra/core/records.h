@@ -36,6 +36,57 @@ struct CollectiveRecord {
     SimTime end;    // the last rank leaves
 };
 
+// The ranks of a group whose gradients are reduced together in training.
+struct CommunicatorRecord {
+    std::uint32_t job = 0;  // in the order of the jobs that replay traces
+    std::string group;
+    std::uint32_t ranks = 0;
+    std::uint32_t tensors = 0;  // of an iteration
+    Bytes bytes;                // of them
+    Duration alpha;             // a transfer of s bytes takes alpha + beta · s on an idle network
+    double beta_ps = 0;         // a byte
+    std::string plan;           // what the policy settled on, for people
+};
+
+// A collective on the network that reduces gradients: tensors merged, or a part of one.
+struct TransferRecord {
+    std::uint32_t communicator = 0;
+    std::uint32_t iteration = 0;  // of its first tensor
+    SimTime start;                // all members take part
+    SimTime end;                  // the last member is through
+    Bytes bytes;
+    std::uint32_t tensors = 0;  // whole or in part
+};
+
+// What became of a gradient tensor; kept only on demand.
+struct TensorRecord {
+    std::uint32_t communicator = 0;
+    std::uint32_t iteration = 0;
+    std::uint32_t transfer = 0;  // number in the forecast of its group
+    Bytes bytes;
+    SimTime ready;             // the last member has its gradient
+    SimTime start;             // its first byte is launched
+    SimTime end;               // the last member has all of it
+    std::uint32_t pieces = 0;  // launches that it was in
+};
+
+// The window of a gradient tensor in one iteration, kept only on demand. All times from the start
+// of that iteration.
+struct WindowRecord {
+    std::uint32_t communicator = 0;
+    std::uint32_t transfer = 0;
+    std::string_view name;  // of its op, in the graph, which outlives the record
+    Bytes bytes;
+    std::uint32_t priority = 0;  // 0 is read first
+    Duration free_start;         // as nobody waited for a transfer: its gradient is complete,
+    Duration free_end;           // and its first reader in the next iteration begins
+    Duration cost;               // of it alone on an idle network
+    Duration ready;              // in the run
+    Duration start;              // its first byte is launched
+    Duration end;                // all of it is reduced
+    Duration read;  // its first reader begins; the end where the run has no such reader
+};
+
 // When an op ran; kept only on demand.
 struct OpRecord {
     RankId rank{};

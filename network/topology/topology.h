@@ -121,6 +121,7 @@ class Topology {
     std::optional<Place> row_with(std::uint32_t from, std::uint32_t to) const;
     void read_overrides(const ConfigView& list);
     void apply(std::uint32_t link, const Override& change);
+    void add_noise(double deviation, std::uint64_t seed);
 
     std::vector<Part> parts_;
     std::vector<LogicalDimension> shape_;

@@ -5,12 +5,17 @@
 
 #include <fmt/format.h>
 
+#include "astra/core/mix.h"
 #include "astra/core/nearest.h"
+#include "astra/core/noise.h"
 #include "network/topology/topology.h"
 
 namespace astra {
 
 namespace {
+
+constexpr std::uint64_t kMostNoisyLinks = 1U << 20U;
+constexpr double kSlowestLink = 0.1;  // of what it would be without noise
 
 const DimensionInfo& kind_named(const ConfigView& view) {
     std::vector<std::string> names;
@@ -81,7 +86,30 @@ Topology Topology::from_config(const ConfigView& network) {
     if (const auto overrides = network.find("links")) {
         topology.read_overrides(*overrides);
     }
+    const double deviation = network.number_or("bandwidth_noise", 0);
+    if (deviation < 0 || deviation > 1) {
+        network.at("bandwidth_noise").fail("expected a relative standard deviation from 0 to 1");
+    }
+    if (deviation > 0 && links > kMostNoisyLinks) {
+        network.at("bandwidth_noise")
+            .fail(fmt::format("{} links; at most {} can differ", links, kMostNoisyLinks));
+    }
+    if (deviation > 0) {
+        topology.add_noise(deviation, network.integer_or("seed", 1, 0, ~std::uint64_t{0} >> 1U));
+    }
     return topology;
+}
+
+// Each link has a bandwidth of its own for the whole run.
+void Topology::add_noise(double deviation, std::uint64_t seed) {
+    for (std::uint32_t link = 0; link < links_; ++link) {
+        const double factor =
+            noise_factor(deviation, mix(seed) ^ (std::uint64_t{link} << 20U), kSlowestLink);
+        const auto bits = static_cast<double>(this->link(link).bandwidth.bits_per_s);
+        Override change;
+        change.bandwidth = {static_cast<std::uint64_t>(std::max(bits * factor, 1.0))};
+        apply(link, change);
+    }
 }
 
 void Topology::read_overrides(const ConfigView& list) {

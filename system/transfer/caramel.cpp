@@ -1,0 +1,135 @@
+// Adaptive batching, pipelining and load smoothing. Hashemi, Abdu Jyothi, Godfrey, Campbell,
+// "Caramel: accelerating decentralized distributed deep learning with computation scheduling"
+// (2020). The rules are its abstract's; thresholds are found by playing candidates against the
+// forecast.
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "system/transfer/caramel_schedule.h"
+#include "system/transfer/forecast_run.h"
+#include "system/transfer/policy.h"
+
+namespace astra {
+namespace {
+
+constexpr double kMostFactor = 1e12;
+constexpr std::uint64_t kMostDepth = 1024;
+constexpr Bytes kNoLimit{kMaxPs};
+// Lengths of a batch to try: all bytes of an iteration over these.
+constexpr std::array kDivisors = {
+    1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0};
+
+struct CaramelParameters {
+    bool compute_scheduling = true;
+    bool batching = true;
+    bool pipelining = true;
+    bool smoothing = true;
+    std::optional<double> gamma;  // nothing: by forecast
+    std::optional<double> gamma_chunk;
+    std::uint32_t depth = 1;
+};
+
+class Caramel final : public TransferPolicy {
+  public:
+    explicit Caramel(const CaramelParameters& parameters) : parameters_(parameters) {}
+
+    // Updates are moved from the end of the iteration to just before their first reader.
+    bool barrier() const override { return !parameters_.compute_scheduling; }
+    bool orders_compute() const override { return parameters_.compute_scheduling; }
+
+    std::unique_ptr<TransferSchedule> schedule(const GroupForecast& forecast,
+                                               const TransferCost& cost) const override {
+        const CaramelRules* best = nullptr;
+        Duration shortest{kMaxPs};
+        const auto rules = candidates(forecast, cost);
+        for (const CaramelRules& candidate : rules) {
+            CaramelSchedule trial(forecast, cost, candidate);
+            const Duration time =
+                rules.size() == 1 ? Duration{} : steady_iteration(forecast, cost, barrier(), trial);
+            if (time < shortest) {
+                shortest = time;
+                best = &candidate;
+            }
+        }
+        return std::make_unique<CaramelSchedule>(forecast, cost, *best);
+    }
+
+  private:
+    std::vector<CaramelRules> candidates(const GroupForecast& forecast,
+                                         const TransferCost& cost) const;
+
+    CaramelParameters parameters_;
+};
+
+// Of equals the first one is taken: longer batches, uncut.
+std::vector<CaramelRules> Caramel::candidates(const GroupForecast& forecast,
+                                              const TransferCost& cost) const {
+    double total = 0;
+    for (const TransferForecast& transfer : forecast.transfers) {
+        total += static_cast<double>(transfer.bytes.count);
+    }
+    std::vector<Bytes> lengths;
+    for (const double divisor : kDivisors) {
+        lengths.push_back({static_cast<std::uint64_t>(total / divisor) + 1});
+    }
+    const auto choices = [&](bool on, const std::optional<double>& factor, Bytes off) {
+        return !on      ? std::vector<Bytes>{off}
+               : factor ? std::vector<Bytes>{cost.bytes_for(*factor)}
+                        : lengths;
+    };
+    const bool chunks_follow =
+        parameters_.batching && parameters_.pipelining && !parameters_.gamma_chunk;
+    std::vector<CaramelRules> list;
+    for (const Bytes batch : choices(parameters_.batching, parameters_.gamma, {})) {
+        const auto chunks =
+            chunks_follow ? std::vector<Bytes>{kNoLimit, batch}
+                          : choices(parameters_.pipelining, parameters_.gamma_chunk, kNoLimit);
+        for (const Bytes chunk : chunks) {
+            for (const bool waits : {false, true}) {
+                if (!waits || parameters_.batching) {
+                    list.push_back({batch, chunk, parameters_.smoothing, waits, parameters_.depth});
+                }
+            }
+        }
+    }
+    return list;
+}
+
+std::optional<double> read_factor(const TransferParameters& parameters, std::string_view key) {
+    const ConfigView section = parameters.of(key);
+    if (section.string_or(key, "auto") == "auto") {
+        return std::nullopt;
+    }
+    const double factor = section.at(key).as_number();
+    if (factor <= 0 || factor > kMostFactor) {
+        parameters.fail(key, "expected 'auto' or a factor above 0 and at most 10^12");
+    }
+    return factor;
+}
+
+std::unique_ptr<const TransferPolicy> read(const TransferParameters& parameters) {
+    const auto part = [&](std::string_view key) { return parameters.of(key).bool_or(key, true); };
+    CaramelParameters values;
+    values.compute_scheduling = part("compute_scheduling");
+    values.batching = part("batching");
+    values.pipelining = part("pipelining");
+    values.smoothing = part("smoothing");
+    values.gamma = read_factor(parameters, "gamma");
+    values.gamma_chunk = read_factor(parameters, "gamma_chunk");
+    values.depth =
+        static_cast<std::uint32_t>(parameters.of("depth").integer_or("depth", 1, 1, kMostDepth));
+    return std::make_unique<Caramel>(values);
+}
+
+}  // namespace
+
+extern const TransferPolicyInfo kCaramelPolicy;
+const TransferPolicyInfo kCaramelPolicy = {
+    "caramel",
+    "Batches and parts of adaptive length, earliest end boundary first, across the iterations.",
+    {"compute_scheduling", "batching", "pipelining", "smoothing", "gamma", "gamma_chunk", "depth"},
+    read};
+
+}  // namespace astra

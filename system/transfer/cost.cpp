@@ -1,0 +1,44 @@
+#include "system/transfer/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace astra {
+
+namespace {
+
+constexpr double kMostBytes = 4611686018427387904.0;  // 2^62
+
+}  // namespace
+
+Duration TransferCost::at(Bytes size) const {
+    if (measured != nullptr) {
+        return measured->at(size);
+    }
+    const double ps = std::ceil(beta_ps * static_cast<double>(size.count));
+    return alpha + Duration{static_cast<std::uint64_t>(std::min(ps, kMostBytes))};
+}
+
+Bytes TransferCost::bytes_for(double factor) const {
+    const double bytes =
+        beta_ps > 0 ? factor * static_cast<double>(alpha.ps) / beta_ps : kMostBytes;
+    return {static_cast<std::uint64_t>(std::clamp(bytes, 1.0, kMostBytes))};
+}
+
+double TransferCost::factor_of(Bytes size) const {
+    return alpha.ps == 0
+               ? 0
+               : beta_ps * static_cast<double>(size.count) / static_cast<double>(alpha.ps);
+}
+
+TransferCost line_through(Bytes small, Duration small_time, Bytes large, Duration large_time) {
+    TransferCost cost;
+    const double rise = static_cast<double>(std::max(large_time, small_time).ps - small_time.ps);
+    cost.beta_ps = rise / static_cast<double>(large.count - small.count);
+    const double alpha =
+        static_cast<double>(small_time.ps) - cost.beta_ps * static_cast<double>(small.count);
+    cost.alpha = {static_cast<std::uint64_t>(std::llround(std::max(alpha, 0.0)))};
+    return cost;
+}
+
+}  // namespace astra

@@ -1,0 +1,96 @@
+#include "system/transfer/policy.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace astra {
+
+#define ASTRA_BUILTIN(name) extern const TransferPolicyInfo k##name##Policy;
+#include "system/transfer/builtins.def"
+#undef ASTRA_BUILTIN
+
+namespace {
+
+std::string list(const std::vector<std::string_view>& names) {
+    std::string text;
+    for (const std::string_view name : names) {
+        text += text.empty() ? "" : ", ";
+        text += name;
+    }
+    return text.empty() ? "none" : text;
+}
+
+bool has(const TransferPolicyInfo& policy, std::string_view parameter) {
+    const auto& names = policy.parameters;
+    return std::find(names.begin(), names.end(), parameter) != names.end();
+}
+
+void refuse_others(const ConfigView& transfers, const TransferPolicyInfo& chosen) {
+    for (const TransferPolicyInfo* other : transfer_policies()) {
+        for (const std::string_view parameter : other->parameters) {
+            const auto found = has(chosen, parameter) ? std::nullopt : transfers.find(parameter);
+            if (found) {
+                found->fail(fmt::format(
+                    "a parameter of the policy {}, but the policy is {}, whose parameters are: {}; "
+                    "what is for another policy belongs into a section of its name: "
+                    "transfers.{}.{}",
+                    other->name,
+                    chosen.name,
+                    list(chosen.parameters),
+                    other->name,
+                    parameter));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::span<const TransferPolicyInfo* const> transfer_policies() {
+    static constexpr std::array table = {
+#define ASTRA_BUILTIN(name) &k##name##Policy,
+#include "system/transfer/builtins.def"
+#undef ASTRA_BUILTIN
+    };
+    return table;
+}
+
+ConfigView TransferParameters::of(std::string_view key) const {
+    if (!chosen_ || !transfers_.has(key)) {
+        return transfers_.section(policy_);
+    }
+    // What stands in the section is no mistake, though it is not used.
+    const auto section = transfers_.find(policy_);
+    if (section && section->find(key)) {
+        section->find(key)->as_string();
+    }
+    return transfers_;
+}
+
+void TransferParameters::fail(std::string_view key, std::string_view message) const {
+    of(key).at(key).fail(message);
+}
+
+std::unique_ptr<const TransferPolicy> read_transfer_policy(const ConfigView& system) {
+    const ConfigView transfers = system.section("transfers");
+    std::vector<std::string> names;
+    for (const TransferPolicyInfo* policy : transfer_policies()) {
+        names.emplace_back(policy->name);
+    }
+    const std::string name = transfers.choice_or("policy", "trace", names);
+    std::unique_ptr<const TransferPolicy> result;
+    for (const TransferPolicyInfo* policy : transfer_policies()) {
+        if (policy->name == name) {
+            refuse_others(transfers, *policy);
+            result = policy->read({transfers, policy->name, true});
+        } else if (!policy->parameters.empty() && transfers.has(policy->name)) {
+            policy->read({transfers, policy->name, false});
+        }
+    }
+    return result;
+}
+
+}  // namespace astra

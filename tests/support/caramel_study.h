@@ -1,0 +1,33 @@
+// The studies of inputs/studies/caramel, with overrides.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "astra/app/run_result.h"
+#include "astra/app/simulation.h"
+#include "tests/support/source_folder.h"
+
+namespace astra::test {
+
+// `name` without .yml; `settings` as of --set.
+inline RunResult run_caramel(const std::string& name, const std::vector<std::string>& settings) {
+    ConfigTree study =
+        ConfigTree::parse_file(source_file("inputs/studies/caramel/" + name + ".yml"));
+    for (const std::string& setting : settings) {
+        study.set(setting);
+    }
+    Simulation simulation(std::move(study));
+    simulation.run({});
+    return simulation.result();
+}
+
+inline double milliseconds(Duration time) {
+    return static_cast<double>(time.ps) * 1e-9;
+}
+
+inline double steady_ms(const std::string& name, const std::vector<std::string>& settings) {
+    return milliseconds(run_caramel(name, settings).training.at(0).steady);
+}
+
+}  // namespace astra::test

@@ -1,0 +1,169 @@
+// Policies against iterations that are short enough to be worked out by hand.
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "astra/core/error.h"
+#include "system/transfer/forecast_run.h"
+#include "system/transfer/policy.h"
+
+namespace astra {
+namespace {
+
+using testing::HasSubstr;
+
+// Two layers; forward 1 ps each, backward 2 ps each, so P = 6 ps. The gradient of layer 1 is there
+// at 4, that of layer 0 at 6. In the next iteration layer 0 reads its parameters at 0, layer 1
+// at 1.
+GroupForecast two_layers(std::uint64_t bytes1, std::uint64_t bytes0) {
+    return {{6}, {{{bytes1}, {4}, {7}, 1}, {{bytes0}, {6}, {6}, 0}}};
+}
+
+// α = 1 ps, β = 1 ps a byte, unless said otherwise.
+TransferCost cost(std::uint64_t alpha_ps = 1) {
+    return {{alpha_ps}, 1.0, nullptr};
+}
+
+ConfigTree study(const std::string& transfers) {
+    return ConfigTree::parse_text("transfers: " + transfers, "study.yml");
+}
+
+// Steady iteration of the policy that the text describes.
+std::uint64_t steady_ps(const std::string& transfers,
+                        const GroupForecast& forecast,
+                        const TransferCost& cost) {
+    const ConfigTree tree = study(transfers);
+    const auto policy = read_transfer_policy(tree.root());
+    tree.reject_unread();
+    const auto schedule = policy->schedule(forecast, cost);
+    return steady_iteration(forecast, cost, policy->barrier(), *schedule).ps;
+}
+
+std::string complaint(const std::string& transfers) {
+    try {
+        const ConfigTree tree = study(transfers);
+        read_transfer_policy(tree.root());
+        tree.reject_unread();
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(TransferPolicies, NoneIsComputationAndThenCommunication) {
+    // P + M = 6 + 2 · (1 + 2).
+    EXPECT_EQ(steady_ps("{policy: none}", two_layers(2, 2), cost()), 12U);
+}
+
+TEST(TransferPolicies, WfbpStartsWithTheFirstGradient) {
+    // Layer 1 from 4 to 7, layer 0 from 7 to 10, and then the barrier.
+    EXPECT_EQ(steady_ps("{policy: wfbp}", two_layers(2, 2), cost()), 10U);
+    // Layer 1 is done before layer 0 is there: 6 + 3.
+    EXPECT_EQ(steady_ps("{policy: wfbp}", two_layers(1, 2), cost()), 9U);
+}
+
+TEST(TransferPolicies, FusionTakesWhatIsReadyWhenTheNetworkIsFree) {
+    // α = 3. Layer 1 from 4 to 9; layer 0 alone from 9 to 14.
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 0ns}", two_layers(2, 2), cost(3)), 14U);
+    // Both at once: cycles begin at multiples of 6 ps, the one at 6 takes both: 6 + 3 + 4. The
+    // next iteration begins at 13, its gradients are there at 17 and 19; the cycles are now those
+    // from 13 on (the last one has taken longer than the cycle time), and both are taken at 19.
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 6ps}", two_layers(2, 2), cost(3)), 13U);
+    // A buffer of 3 bytes holds one of them: in the cycles at 6 and 12, until 17. The next
+    // gradients are there at 21 and 23; cycles at 18, 24 and 30 take them until 35, and so on.
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 6ps, buffer: 3B}", two_layers(2, 2), cost(3)),
+              18U);
+    // 4 bytes copied in and out at 1 B/ps: 8 ps more; a tensor alone is not copied.
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 6ps, copy: 1000GB/s}", two_layers(2, 2), cost(3)),
+              21U);
+    EXPECT_EQ(
+        steady_ps(
+            "{policy: fusion, cycle: 6ps, buffer: 3B, copy: 1000GB/s}", two_layers(2, 2), cost(3)),
+        18U);
+}
+
+TEST(TransferPolicies, MgWfbpMergesWhereAStartCostsMoreThanTheWait) {
+    // The transfer of layer 1 could start 2 ps before layer 0 is ready: not merged with α = 1,
+    // 4 + 2 · 3; merged with α = 3, 6 + 3 + 4 (and not 4 + 2 · 5).
+    EXPECT_EQ(steady_ps("{policy: mg-wfbp}", two_layers(2, 2), cost(1)), 10U);
+    EXPECT_EQ(steady_ps("{policy: mg-wfbp}", two_layers(2, 2), cost(3)), 13U);
+}
+
+TEST(TransferPolicies, PriorityLetsTheFirstLayerPassBetweenPartitions) {
+    // Layer 1 from 4 to 7, layer 0 from 7 to 10: forward of layer 0 from 10, as with a barrier.
+    EXPECT_EQ(steady_ps("{policy: priority, partition: 4B}", two_layers(2, 2), cost()), 10U);
+    // Partitions of 1 byte take 2 ps: layer 1 from 4 to 6, both of layer 0 until 10, the other
+    // one of layer 1 until 12. Forward 10 to 11, then 12 to 13; backward until 17: 11 after 6.
+    EXPECT_EQ(steady_ps("{policy: priority, partition: 1B}", two_layers(2, 2), cost()), 11U);
+    // A long layer 1, 10 bytes: whole it takes until 15, layer 0 until 18.
+    EXPECT_EQ(steady_ps("{policy: priority, partition: 10B}", two_layers(10, 2), cost()), 18U);
+    // In parts of 2 bytes, 3 ps each: one until 7, layer 0 until 10, the other four until 22,
+    // when the forward pass of layer 1 goes on: 22 + 5 = 27, 21 after the end at 6.
+    EXPECT_EQ(steady_ps("{policy: priority, partition: 2B}", two_layers(10, 2), cost()), 21U);
+}
+
+TEST(TransferPolicies, CaramelFindsTheBestOfItsCandidates) {
+    // Never below max(P, α + β · bytes), never above what batches of any length would give.
+    const GroupForecast forecast = two_layers(10, 2);
+    const std::uint64_t adaptive = steady_ps("{policy: caramel}", forecast, cost());
+    for (const char* gamma : {"1", "2", "5", "12"}) {
+        EXPECT_LE(
+            adaptive,
+            steady_ps(std::string("{policy: caramel, gamma_chunk: 1000, gamma: ") + gamma + "}",
+                      forecast,
+                      cost()))
+            << gamma;
+    }
+    // α + β · 12: both tensors once an iteration, and nothing is faster on a serial network.
+    EXPECT_GE(adaptive, 13U);
+    // Layer 1 whole, 4 to 15; layer 0 joins none of it, 15 to 18; forward at 18: 12 after 6. Then
+    // layer 1 comes at 22, … : 18 each. Uncut and alone that is what wfbp pays.
+    EXPECT_EQ(steady_ps("{policy: caramel, batching: false, pipelining: false}", forecast, cost()),
+              18U);
+}
+
+TEST(TransferPolicies, EveryPolicyIsBoundedByComputationAndCommunication) {
+    for (const TransferPolicyInfo* info : transfer_policies()) {
+        if (info->name == "trace") {
+            continue;
+        }
+        const std::string text = "{policy: " + std::string(info->name) + "}";
+        for (const std::uint64_t alpha : {0U, 1U, 5U}) {
+            const std::uint64_t steady = steady_ps(text, two_layers(3, 4), cost(alpha));
+            EXPECT_GE(steady, std::max<std::uint64_t>(6, alpha + 7)) << text;
+        }
+    }
+}
+
+TEST(TransferPolicies, WrongParametersAreSaidPlainly) {
+    EXPECT_THAT(complaint("{policy: fussion}"), HasSubstr("did you mean 'fusion'?"));
+    EXPECT_THAT(complaint("{policy: wfbp, buffer: 64MiB}"),
+                HasSubstr("a parameter of the policy fusion, but the policy is wfbp"));
+    EXPECT_THAT(complaint("{policy: fusion, buffer: 0B}"), HasSubstr("expected a size above 0"));
+    EXPECT_THAT(complaint("{policy: priority, partition: 4MiB, credit: 1MiB}"),
+                HasSubstr("a credit of 1048576 B is smaller than a partition of 4194304 B"));
+    EXPECT_THAT(complaint("{policy: priority, partition: 0B}"),
+                HasSubstr("expected a size above 0"));
+    EXPECT_THAT(complaint("{policy: caramel, gamma: -1}"),
+                HasSubstr("expected 'auto' or a factor"));
+    EXPECT_THAT(complaint("{policy: caramel, gama: 1}"), HasSubstr("did you mean 'gamma'?"));
+    EXPECT_THAT(complaint("{policy: caramel, depth: 0}"), HasSubstr("depth"));
+    // Of a policy that is not chosen, in a section of its own: judged all the same.
+    EXPECT_THAT(complaint("{policy: wfbp, priority: {partition: 4MiB, credit: 1MiB}}"),
+                HasSubstr("smaller than a partition"));
+    EXPECT_THAT(complaint("{policy: wfbp, wfbp: {buffer: 1MiB}}"), HasSubstr("wfbp"));
+}
+
+TEST(TransferPolicies, ASectionHoldsWhatIsForAnOverride) {
+    const GroupForecast forecast = two_layers(2, 2);
+    const std::string sections = "fusion: {cycle: 6ps}, priority: {partition: 1B}";
+    EXPECT_EQ(steady_ps("{policy: fusion, " + sections + "}", forecast, cost(3)), 13U);
+    EXPECT_EQ(steady_ps("{policy: priority, " + sections + "}", forecast, cost()), 11U);
+    // What stands beside the policy goes first.
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 0ns, " + sections + "}", forecast, cost(3)), 14U);
+}
+
+}  // namespace
+}  // namespace astra
