@@ -22,6 +22,7 @@ constexpr std::size_t kLongestLine = 1024;
 constexpr std::size_t kColumns = 5;
 constexpr std::size_t kMostColumns = 6;
 constexpr std::size_t kListedFlows = 12;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr const char* kForm = "'id src dst bytes after [start]' is expected";
 
 bool is_blank(char c) {
@@ -128,6 +129,10 @@ class FlowSetReader {
 // A line that is too long is seen before it is read whole, whatever the file holds.
 void FlowSetReader::read_lines() {
     bool in_comment = false;
+    if (source_.ensure(kByteOrderMark.size()) && source_.window().starts_with(kByteOrderMark)) {
+        line_ = 1;
+        fail("begins with a byte order mark; plain text without one is expected");
+    }
     while (true) {
         const bool more = source_.ensure(kLongestLine + 1);
         std::string_view window = source_.window();
@@ -211,7 +216,10 @@ std::uint32_t FlowSetReader::rank(std::string_view text, const char* column) con
 void FlowSetReader::add_start(std::string_view text) {
     const auto start = parse_duration(text);
     if (!start) {
-        fail(fmt::format("start: '{}' is not a time with a unit, as in 5us", printable(text)));
+        fail(fmt::format("start: '{}' is {}",
+                         printable(text),
+                         is_duration(text) ? "longer than 2^64 ps, some 213 days"
+                                           : "not a time with a unit, as in 5us"));
     }
     set_.earliest_ps_.resize(set_.size());
     set_.earliest_ps_.back() = start->ps;

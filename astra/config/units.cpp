@@ -152,6 +152,11 @@ std::optional<Duration> parse_duration(std::string_view text) {
     return ps ? std::optional<Duration>(Duration{*ps}) : std::nullopt;
 }
 
+bool is_duration(std::string_view text) {
+    const std::optional<Quantity> quantity = parse_quantity(text);
+    return quantity && (is_bare_zero(*quantity) || factor_of(quantity->unit, kTimes));
+}
+
 std::optional<Bytes> parse_bytes(std::string_view text) {
     const std::optional<Quantity> quantity = parse_quantity(text);
     const auto count = quantity ? in_units(*quantity, kSizes) : std::nullopt;

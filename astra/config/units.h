@@ -12,6 +12,8 @@
 namespace astra {
 
 std::optional<Duration> parse_duration(std::string_view text);
+// Whether it is a time at all, though perhaps one that does not fit.
+bool is_duration(std::string_view text);
 std::optional<Bytes> parse_bytes(std::string_view text);
 // Bits ("400Gbps", "400Gb/s", powers of 1000) or bytes ("50GB/s" = 50·10^9, "50GiB/s" = 50·2^30).
 std::optional<Bandwidth> parse_bandwidth(std::string_view text);

@@ -72,6 +72,18 @@ TEST(FlowSetTest, ASixthColumnIsTheEarliestStart) {
     }
 }
 
+TEST(FlowSetTest, AStartThatIsTooLongIsSaidToBe) {
+    EXPECT_THAT(complaint("1 0 1 8 0 300days\n"), testing::HasSubstr("is not a time with a unit"));
+    EXPECT_THAT(complaint("1 0 1 8 0 6000h\n"),
+                testing::HasSubstr("'6000h' is longer than 2^64 ps, some 213 days"));
+}
+
+TEST(FlowSetTest, AByteOrderMarkIsNamed) {
+    EXPECT_THAT(complaint("\xef\xbb\xbf"
+                          "1 0 1 8 0\n"),
+                testing::StartsWith("set.flows:1: begins with a byte order mark"));
+}
+
 // Blocks are read of 64 KiB: lines lie across their borders.
 TEST(FlowSetTest, ManyFlowsAreReadWhole) {
     const std::uint32_t ranks = 64;
