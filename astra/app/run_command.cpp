@@ -24,6 +24,7 @@ namespace astra {
 namespace {
 
 constexpr int kInterrupted = 130;
+constexpr std::uint64_t kMostSeed = ~std::uint64_t{0} >> 1U;
 
 constexpr const char* kUsage =
     "usage: astra run STUDY.yml [options]\n"
@@ -187,12 +188,13 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     if (const auto transport = options.value("transport")) {
         study.set("network.packet.transport=" + *transport);
     }
-    if (const auto seed = options.value("seed")) {
-        study.set("system.compute_noise.seed=" + *seed);
-        study.set("system.measured_noise.seed=" + *seed);
-        study.set("network.seed=" + *seed);
+    if (const auto number = options.integer("seed", 0, kMostSeed)) {
+        const std::string seed = std::to_string(*number);
+        study.set("system.compute_noise.seed=" + seed);
+        study.set("system.measured_noise.seed=" + seed);
+        study.set("network.seed=" + seed);
         if (study.root().has("background")) {
-            study.set("background.seed=" + *seed);
+            study.set("background.seed=" + seed);
         }
     }
     for (const std::string& assignment : options.list("set")) {
@@ -227,8 +229,11 @@ RunLimits read_limits(const OptionSet& options) {
     if (const auto text = options.value("until")) {
         const auto until = parse_duration(*text);
         if (!until) {
-            throw ConfigError(
-                fmt::format("--until: '{}' is not a time with a unit, as in 5ms", *text));
+            throw ConfigError(fmt::format("--until: '{}' is {}",
+                                          *text,
+                                          is_duration(*text)
+                                              ? "longer than 2^64 ps, some 213 days"
+                                              : "not a time with a unit, as in 5ms"));
         }
         limits.until = {until->ps};
     }
