@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "astra/core/error.h"
+#include "astra/core/nearest.h"
 
 namespace astra {
 
@@ -33,6 +34,16 @@ void fail_at(const ConfigPlace& place, const std::string& path, std::string_view
         text.append(": ").append(path);
     }
     throw ConfigError(text.append(": ").append(message));
+}
+
+void fail_unknown_key(const ConfigNode& child, const std::vector<std::string>& valid) {
+    ConfigPlace place = child.place;
+    if (child.key_line != 0) {
+        place.line = child.key_line;
+        place.column = child.key_column;
+    }
+    fail_at(
+        place, path_of(child), "unknown key '" + child.key + "'" + suggestion(child.key, valid));
 }
 
 ConfigNode* child_of(const ConfigNode& map, std::string_view key) {

@@ -52,6 +52,9 @@ std::string path_of(const ConfigNode& node);
                           const std::string& path,
                           std::string_view message);
 
+// That the key of a map's child is none of `valid`.
+[[noreturn]] void fail_unknown_key(const ConfigNode& child, const std::vector<std::string>& valid);
+
 // The child `key` of a map, defaults included; nullptr if there is none.
 ConfigNode* child_of(const ConfigNode& map, std::string_view key);
 

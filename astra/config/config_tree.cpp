@@ -8,7 +8,6 @@
 #include "astra/config/config_text.h"
 #include "astra/config/config_view.h"
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
 
 namespace astra {
 namespace {
@@ -127,14 +126,7 @@ void set_place(ConfigNode& node, const ConfigPlace& place) {
 void reject_unread_in(const ConfigNode& node) {
     for (const auto& child : node.children) {
         if (node.kind == Kind::Map && !child->read && !child->is_default) {
-            ConfigPlace place = child->place;
-            if (child->key_line != 0) {
-                place.line = child->key_line;
-                place.column = child->key_column;
-            }
-            fail_at(place,
-                    path_of(*child),
-                    "unknown key '" + child->key + "'" + suggestion(child->key, node.known_keys));
+            fail_unknown_key(*child, node.known_keys);
         }
         reject_unread_in(*child);
     }

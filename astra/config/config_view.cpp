@@ -94,6 +94,15 @@ ConfigView ConfigView::section(std::string_view key) const {
     return ConfigView(child);
 }
 
+void ConfigView::require_only(std::span<const std::string_view> keys) const {
+    require_map(*this, *node_);
+    for (const auto& child : node_->children) {
+        if (std::find(keys.begin(), keys.end(), child->key) == keys.end()) {
+            fail_unknown_key(*child, {keys.begin(), keys.end()});
+        }
+    }
+}
+
 std::vector<std::pair<std::string, ConfigView>> ConfigView::entries() const {
     require_map(*this, *node_);
     std::vector<std::pair<std::string, ConfigView>> result;

@@ -30,6 +30,9 @@ class ConfigView {
     std::optional<ConfigView> find(std::string_view key) const;
     // The child map `key`, created empty (as a default) if absent.
     ConfigView section(std::string_view key) const;
+    // Throws for the first key of this map that is none of these, with the nearest. For maps whose
+    // other errors would hide a misspelt key from ConfigTree::reject_unread.
+    void require_only(std::span<const std::string_view> keys) const;
     // (key, value) in file order; marks every key as read.
     std::vector<std::pair<std::string, ConfigView>> entries() const;
 

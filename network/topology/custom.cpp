@@ -12,10 +12,15 @@ namespace astra {
 namespace {
 
 constexpr std::uint64_t kMostParallel = 1024;
+constexpr std::array<std::string_view, 7> kKeys = {
+    "hosts", "switches", "bandwidth", "latency", "switch_latency", "hosts_forward", "links"};
+constexpr std::array<std::string_view, 6> kLinkKeys = {
+    "from", "to", "bandwidth", "latency", "direction", "count"};
 
 class GraphFile {
   public:
     GraphFile(const ConfigView& root, LinkProperties fallback) : root_(root), usual_(fallback) {
+        root_.require_only(kKeys);
         read_names("hosts", "host");
         ports_ = static_cast<std::uint32_t>(names_.size());
         if (ports_ == 0) {
@@ -78,6 +83,7 @@ class GraphFile {
         return found->second;
     }
     void add_link(FabricBuilder& fabric, const ConfigView& link) const {
+        link.require_only(kLinkKeys);
         const std::uint32_t from = node(link.at("from"));
         const std::uint32_t to = node(link.at("to"));
         if (from == to) {
@@ -119,7 +125,6 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
     }
     FabricBuilder fabric(file.ports(), keys.view);
     file.add_to(fabric);
-    tree.reject_unread();
     return fabric.build();
 }
 

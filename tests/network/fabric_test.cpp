@@ -278,6 +278,11 @@ TEST_F(CustomTest, WhatIsWrongIsSaidWithFileAndLine) {
     expect_error(
         study("hosts: 2\nlinks: [{from: host0, to: host1, bandwidth: 1GB/s, latncy: 1us}]\n"),
         {"graph.yml:2", "latncy", "latency"});
+    // Not that the bandwidth is missing, which follows from it.
+    expect_error(study("hosts: 2\nlinks: [{from: host0, to: host1, bandwith: 1GB/s}]\n"),
+                 {"graph.yml:2", "unknown key 'bandwith'", "did you mean 'bandwidth'"});
+    expect_error(study("hots: 2\nlinks: []\n"),
+                 {"graph.yml:1", "unknown key 'hots'", "did you mean 'hosts'"});
     expect_error(study("hosts: 4\nlinks: [{from: host0, to: host1, bandwidth: 1GB/s}]\n"),
                  {"no path from rank"});
     expect_error("dimensions: [{topology: custom, file: /no/such/file.yml}]\n",
