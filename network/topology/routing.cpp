@@ -167,7 +167,7 @@ Hop Routing::next_hop(std::uint32_t node, std::uint32_t source, std::uint32_t de
     }
     const std::span<const std::uint32_t> links = next_links(node, destination);
     if (links.empty()) {
-        throw SimulationError(fmt::format("no path from {} to {}", source, destination));
+        throw SimulationError(fmt::format("no path from rank {} to rank {}", source, destination));
     }
     const auto count = static_cast<std::uint32_t>(links.size());
     return one_link(links[hashed_choice(pair_hash(source, destination), node, count)]);

@@ -83,9 +83,12 @@ void Fabric::remove_feeders(std::uint32_t id) {
 }
 
 void Fabric::fail_no_path(std::uint32_t source, std::uint32_t destination) const {
-    throw SimulationError(fmt::format("no path from {} to {}: links that are down cut the network",
-                                      routing_.topology().node_name(source),
-                                      routing_.topology().node_name(destination)));
+    const Topology& topology = routing_.topology();
+    throw SimulationError(
+        fmt::format("no path from {}{} to rank {}: links that are down cut the network",
+                    source < topology.ranks() ? "rank " : "",
+                    topology.node_name(source),
+                    destination));
 }
 
 void Fabric::settle(std::uint32_t id) {
