@@ -112,9 +112,7 @@ const Program& CollectiveEngine::program_for(const CollectivePlan& plan,
                                              Bytes size) {
     const AlgorithmChoice& choice = phase.choice;
     ProgramKey key;
-    key.shape.kind = phase.kind;
-    key.shape.members = plan.digit_of(phase).size;
-    key.shape.parameter = choice.parameter;
+    key.shape = choice.shape(phase.kind, plan.digit_of(phase).size);
     key.shape.root = plan.key.root;
     if (choice.source == nullptr) {
         key.origin = choice.algorithm;

@@ -185,10 +185,7 @@ class PlanMaker {
     }
 
     std::string refusal_of(const PhasePlan& phase) const {
-        ProgramShape shape;
-        shape.kind = phase.kind;
-        shape.members = plan_.digit_of(phase).size;
-        shape.parameter = phase.choice.parameter;
+        ProgramShape shape = phase.choice.shape(phase.kind, plan_.digit_of(phase).size);
         shape.root = plan_.key.root;
         if (phase.choice.algorithm != nullptr) {
             return phase.choice.algorithm->refusal(shape);

@@ -55,7 +55,7 @@ class AlgorithmReader {
         const std::string name = item.as_string();
         AlgorithmChoice choice = parse_algorithm(name);
         if (!choice.valid()) {
-            item.fail("unknown algorithm '" + name + "'" + suggestion(name, algorithm_names()));
+            item.fail(choice.fault);
         }
         return choice;
     }

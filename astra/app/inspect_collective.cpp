@@ -129,6 +129,7 @@ class Inspection {
         shape_.kind = program_kind(kind_);
         shape_.members = static_cast<std::uint32_t>(ranks_.size());
         shape_.parameter = choice_.parameter;
+        shape_.levels = choice_.levels;
         shape_.root = root(options);
         program_.emplace(make());
         report_ = report_program(*program_, size_);
@@ -252,7 +253,7 @@ class Inspection {
                 case Relation::Xor:
                     return "one sequence for all members, by exclusive or";
                 case Relation::Grid:
-                    return "one sequence for all members, turned in rows and columns";
+                    return "one sequence for all members, level by level";
                 case Relation::Absolute:
                     break;
             }

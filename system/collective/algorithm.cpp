@@ -1,11 +1,14 @@
 #include "system/collective/algorithm.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "astra/core/nearest.h"
 #include "system/synthesis/synthesiser.h"
 
 namespace astra {
@@ -19,6 +22,77 @@ namespace {
 constexpr std::string_view kMeasured = "measured";
 constexpr std::string_view kFlatPrefix = "one";
 constexpr std::uint64_t kMostSends = std::uint64_t{1} << 22U;
+constexpr std::size_t kMostLevels = 8;
+
+// A whole number from 1.
+bool read_number(std::string_view text, std::uint32_t& number) {
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, number);
+    return parsed.ec == std::errc() && parsed.ptr == end && number > 0;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) {
+            return parts;
+        }
+        text.remove_prefix(end + 1);
+    }
+}
+
+// "8x4:ring-direct": sizes, and an algorithm for each and for what is left. The last algorithm
+// serves the levels after it too. What is wrong with it; "" if nothing is.
+std::string read_levels(std::string_view text, std::vector<LevelShape>& levels) {
+    const std::size_t colon = text.find(':');
+    const std::string_view sizes = text.substr(0, colon);
+    if (!sizes.empty()) {
+        for (const std::string_view size : split(sizes, 'x')) {
+            LevelShape level;
+            if (levels.size() == kMostLevels || !read_number(size, level.members)) {
+                return fmt::format("'{}' is no list of at most {} group sizes, as in 8x4",
+                                   sizes.substr(0, 64),
+                                   kMostLevels);
+            }
+            levels.push_back(level);
+        }
+        levels.emplace_back();
+    }
+    if (colon == std::string_view::npos) {
+        return "";
+    }
+    const std::vector<std::string_view> names = split(text.substr(colon + 1), '-');
+    if (names.size() > levels.size()) {
+        return fmt::format("{} algorithms for {} levels", names.size(), levels.size());
+    }
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const AlgorithmChoice choice = parse_algorithm(names[std::min(i, names.size() - 1)]);
+        if (!choice.valid()) {
+            return choice.fault;
+        }
+        if (choice.measured || choice.flat || choice.algorithm->levels != nullptr) {
+            return fmt::format("'{}' cannot be the algorithm of a level",
+                               names[std::min(i, names.size() - 1)]);
+        }
+        const auto table = collective_algorithms();
+        const auto found = std::find(table.begin(), table.end(), choice.algorithm);
+        levels[i].algorithm = static_cast<std::uint32_t>(found - table.begin());
+        levels[i].parameter = choice.parameter;
+    }
+    return "";
+}
+
+AlgorithmChoice invalid(std::string_view name, std::string fault) {
+    AlgorithmChoice choice;
+    choice.name = name;
+    choice.fault = std::move(fault);
+    if (choice.fault.find(name) == std::string::npos) {
+        choice.fault = fmt::format("algorithm '{}': {}", name, choice.fault);
+    }
+    return choice;
+}
 
 }  // namespace
 
@@ -45,32 +119,31 @@ AlgorithmChoice parse_algorithm(std::string_view name) {
         word.erase(0, kFlatPrefix.size());
         word[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(word[0])));
     }
-    std::size_t digits = word.size();
-    while (digits > 0 && std::isdigit(static_cast<unsigned char>(word[digits - 1])) != 0) {
-        --digits;
-    }
-    const bool has_parameter = digits < word.size();
-    if (has_parameter) {
-        const auto parsed =
-            std::from_chars(word.data() + digits, word.data() + word.size(), choice.parameter);
-        if (parsed.ec != std::errc() || choice.parameter == 0) {
-            return {};
-        }
-        word.resize(digits);
-    }
+    const std::size_t letters = std::min(word.size(), word.find_first_of("0123456789:"));
+    const std::string_view rest = std::string_view(word).substr(letters);
     for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
-        if (algorithm->name == word && (algorithm->takes_parameter || !has_parameter)) {
-            choice.algorithm = algorithm;
-            return choice;
+        if (algorithm->name != std::string_view(word).substr(0, letters)) {
+            continue;
         }
+        choice.algorithm = algorithm;
+        if (algorithm->levels != nullptr) {
+            choice.fault = read_levels(rest, choice.levels);
+        } else if (!rest.empty() &&
+                   (!algorithm->takes_parameter || !read_number(rest, choice.parameter))) {
+            break;
+        }
+        return choice.fault.empty() ? choice : invalid(name, std::move(choice.fault));
     }
     for (const Synthesiser* synthesiser : synthesisers()) {
-        if (synthesiser->name == word) {
+        if (synthesiser->name == std::string_view(word).substr(0, letters) &&
+            (rest.empty() || read_number(rest, choice.parameter))) {
             choice.source = &synthesiser->source;
             return choice;
         }
     }
-    return {};
+    return invalid(
+        name,
+        "unknown algorithm '" + std::string(name) + "'" + suggestion(name, algorithm_names()));
 }
 
 std::vector<std::string> algorithm_names() {
@@ -107,16 +180,20 @@ std::string refuse_too_long(std::uint64_t sends) {
         return "";
     }
     return fmt::format(
-        "its program would store {} messages, at most {} are possible; a smaller number behind the "
-        "name makes it shorter",
-        sends,
-        kMostSends);
+        "its program would store {} messages, at most {} are possible", sends, kMostSends);
+}
+
+std::string refuse_too_long_by_number(std::uint64_t sends) {
+    const std::string text = refuse_too_long(sends);
+    return text.empty() ? text : text + "; a smaller number behind the name makes it shorter";
 }
 
 Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape) {
     const Relation relation = algorithm.relation(shape);
-    const std::uint32_t row = relation == Relation::Grid ? shape.parameter : 1;
-    ProgramBuilder builder(relation, shape.members, algorithm.blocks(shape), row);
+    ProgramBuilder builder(relation, shape.members, algorithm.blocks(shape));
+    if (algorithm.levels != nullptr) {
+        builder.add_levels(algorithm.levels(shape), shape.kind == CollectiveKind::AllToAll);
+    }
     const std::uint32_t roles = relation == Relation::Absolute ? shape.members : 1;
     for (std::uint32_t member = 0; member < roles; ++member) {
         builder.begin_role();

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "system/collective/program.h"
 
@@ -20,19 +21,21 @@ struct CollectiveAlgorithm {
     std::uint32_t variants;  // chunk c runs variant c mod variants
     // Why this algorithm cannot do the shape; "" if it can. The shape has two members or more.
     std::string (*refusal)(const ProgramShape& shape);
-    // A grid has rows of `shape.parameter`.
     Relation (*relation)(const ProgramShape& shape);
     // Into how many blocks the buffer is cut.
     std::uint32_t (*blocks)(const ProgramShape& shape);
     // Emits the sequence of `member`; called once, for member 0, unless the relation is Absolute.
     void (*emit)(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder);
+    // Of an algorithm that runs others level by level. Its name is followed by the sizes of the
+    // levels, from the innermost, and their algorithms: hierarchical8x4:ring-direct-bruck.
+    std::vector<ProgramLevel> (*levels)(const ProgramShape& shape) = nullptr;
 };
 
 std::span<const CollectiveAlgorithm* const> collective_algorithms();
 
 class ProgramSource;
 
-// What configurations give: "ring", "direct4", "oneRing", or a file.
+// What configurations give: "ring", "direct4", "oneRing", "hierarchical8:direct", or a file.
 struct AlgorithmChoice {
     std::string name;                                // as it was given
     const CollectiveAlgorithm* algorithm = nullptr;  // null: one of the others, or unknown
@@ -40,6 +43,12 @@ struct AlgorithmChoice {
     std::uint32_t parameter = 0;
     bool flat = false;  // one group over all dimensions: "one…", or a source that stands alone
     bool measured = false;
+    std::vector<LevelShape> levels = {};  // of an algorithm that has them
+    std::string fault;                    // why the name is none, for messages
+    // What the algorithm is asked for.
+    ProgramShape shape(CollectiveKind kind, std::uint32_t members) const {
+        return {kind, members, parameter, 0, 0, false, levels};
+    }
     bool valid() const { return algorithm != nullptr || source != nullptr || measured; }
 };
 AlgorithmChoice parse_algorithm(std::string_view name);
@@ -50,8 +59,10 @@ std::vector<std::string> algorithm_names();
 std::string refuse_unless(const ProgramShape& shape, std::initializer_list<CollectiveKind> kinds);
 
 // The refusal of a program of so many stored sends, that would not fit into memory; "" if it does.
-// For algorithms whose sends the user's number multiplies.
+// For programs that store more than some for each member.
 std::string refuse_too_long(std::uint64_t sends);
+// The same where the number behind the name multiplies the sends.
+std::string refuse_too_long_by_number(std::uint64_t sends);
 
 // Requires that the algorithm does not refuse the shape.
 Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape);

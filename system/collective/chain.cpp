@@ -18,8 +18,9 @@ std::uint32_t slices(const ProgramShape& shape) {
 std::string refusal(const ProgramShape& shape) {
     const std::string other_kind =
         refuse_unless(shape, {CollectiveKind::Broadcast, CollectiveKind::Reduce});
-    return other_kind.empty() ? refuse_too_long(std::uint64_t{shape.members} * slices(shape))
-                              : other_kind;
+    return other_kind.empty()
+               ? refuse_too_long_by_number(std::uint64_t{shape.members} * slices(shape))
+               : other_kind;
 }
 
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {

@@ -45,11 +45,14 @@ std::string refusal(const ProgramShape& shape) {
     std::string other_kind = refuse_unless(
         shape,
         {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
-    if (!other_kind.empty() || shape.kind == CollectiveKind::AllReduce ||
-        std::has_single_bit(shape.members)) {
+    if (!other_kind.empty() || std::has_single_bit(shape.members)) {
         return other_kind;
     }
-    return "for this kind it needs a power of two of members";
+    // A program that folds is not the same for every member.
+    const auto sends = static_cast<std::uint64_t>(2 * std::bit_width(shape.members));
+    return shape.kind == CollectiveKind::AllReduce
+               ? refuse_too_long(shape.members * sends)
+               : "for this kind it needs a power of two of members";
 }
 
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {

@@ -47,7 +47,7 @@ std::string refusal(const ProgramShape& shape) {
         shape,
         {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
     return other_kind.empty()
-               ? refuse_too_long(std::uint64_t{2} * shape.members * strides(shape).size())
+               ? refuse_too_long_by_number(std::uint64_t{2} * shape.members * strides(shape).size())
                : other_kind;
 }
 

@@ -163,8 +163,9 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 std::string refusal(const ProgramShape& shape) {
     const std::string other_kind = refuse_unless(shape, {CollectiveKind::AllReduce});
     // Up and down two trees.
-    return other_kind.empty() ? refuse_too_long(std::uint64_t{4} * shape.members * slices(shape))
-                              : other_kind;
+    return other_kind.empty()
+               ? refuse_too_long_by_number(std::uint64_t{4} * shape.members * slices(shape))
+               : other_kind;
 }
 
 }  // namespace

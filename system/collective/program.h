@@ -11,8 +11,10 @@
 // blocks; copies and reductions within a member. A step then waits for others, for its receives,
 // does its local work, and starts its sends. Without any of these nothing of it is stored.
 //
-// A program that is the same for every member up to a rotation, an XOR or a rotation of both
-// coordinates of a grid is stored once: peers and blocks are then relative to the member.
+// A program that is the same for every member up to a rotation, an XOR, or either of them in each
+// coordinate of a grid is stored once: peers and blocks are then relative to the member.
+//
+// A program may be made of others, each run by groups of some of the members (ProgramLevel).
 #pragma once
 
 #include <cstdint>
@@ -29,8 +31,8 @@ enum class Relation : std::uint8_t {
     Rotation,  // peer = (member + p) mod members, block = (k·member + b) mod blocks, with k blocks
                // a member, or 1 where the members do not divide the blocks
     Xor,       // peer = member ^ p, block = member ^ b, or b if there is only one block
-    Grid,      // members in rows of `row`: (y, x) is member y·row + x. Peers and blocks, as many
-               // as members, are such pairs too, and the sum is taken coordinate by coordinate
+    Grid,      // a coordinate a level, the first varies fastest; peers are such points too, and
+               // each coordinate is added or XORed as its level says. All payloads have a level
     Absolute,  // peer = p, block = b mod blocks; each member has a sequence of its own
 };
 
@@ -48,6 +50,7 @@ struct Payload {
     std::uint32_t origin = 0;
     std::uint32_t origins = 1;
     std::uint32_t origin_stride = 1;
+    std::uint32_t level = 0;
     bool operator==(const Payload&) const = default;
 
     // Of the i-th element; the origin before it is taken modulo the members.
@@ -59,8 +62,30 @@ struct Payload {
     }
 };
 
+// A program within a program: the members that differ in one coordinate alone are a group, and
+// every group runs it. Of the whole's blocks, as many for each member, block b of the group stands
+// for those of a `members / blocks`-th of the group's members, in all groups that differ in the
+// coordinates above; below, coordinates are the group's own. In an all_to_all a pair of origin and
+// block stands for the pairs of all members that differ from the origin in the coordinates below.
+struct ProgramLevel {
+    std::uint32_t members = 1;  // of a group: the length of the coordinate
+    std::uint32_t stride = 1;   // between two of them: the product of the lengths below
+    std::uint32_t blocks = 1;   // of the group's program
+    Relation relation = Relation::Absolute;
+};
+
 // Broadcast, reduce, gather and scatter.
 bool has_root(CollectiveKind kind);
+
+// A level of an algorithm that is made of others, as its name gives it.
+struct LevelShape {
+    static constexpr std::uint32_t kUsual = 0xffffffffU;
+    std::uint32_t members = 0;         // of a group; 0 = all that is left
+    std::uint32_t algorithm = kUsual;  // index into collective_algorithms(), or what suits the kind
+    std::uint32_t parameter = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
+    auto operator<=>(const LevelShape&) const = default;
+};
 
 // What a program is wanted for.
 struct ProgramShape {
@@ -70,6 +95,7 @@ struct ProgramShape {
     std::uint32_t variant = 0;    // chunks alternate between an algorithm's variants
     std::uint32_t root = 0;       // member
     bool reversed = false;        // the other way round, where the algorithm has a direction
+    std::vector<LevelShape> levels = {};
     // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     auto operator<=>(const ProgramShape&) const = default;
 };
@@ -213,21 +239,20 @@ class Program {
     }
     // The peer that sees `peer_of(member, peer)` there as `member`; `member` itself if absolute.
     std::uint32_t mirrored(std::uint32_t member, std::uint32_t peer) const;
-    std::uint32_t block_of(std::uint32_t member, std::uint32_t block) const {
-        switch (relation_) {
-            case Relation::Rotation:
-                return (member * blocks_a_member_ + block) % blocks_;
-            case Relation::Xor:
-                return blocks_ == 1 ? block : member ^ block;
-            case Relation::Grid:
-                return sum_in_grid(member, block);
-            case Relation::Absolute:
-                break;
-        }
-        return block % slots();
+    // How many blocks, or pairs of block and origin, a payload is of.
+    std::uint32_t elements(const Payload& payload) const {
+        return payload.level == 0 ? payload.count : payload.count * views_[payload.level].elements;
     }
-    // Of the i-th element of an all_to_all's payload.
+    // Of the i-th element of a payload of `member`.
+    std::uint32_t block_of(std::uint32_t member, const Payload& payload, std::uint32_t i) const {
+        return payload.level == 0 ? block_at(member, payload.block(i))
+                                  : block_in_level(member, payload, i);
+    }
+    // Of an all_to_all's payload.
     std::uint32_t origin_of(std::uint32_t member, const Payload& payload, std::uint32_t i) const {
+        if (payload.level != 0) {
+            return origin_in_level(member, payload, i);
+        }
         const std::uint64_t origin = payload.origin_of(i);
         return peer_of(
             member, static_cast<std::uint32_t>(payload.origins == 1 ? origin : origin % members_));
@@ -240,7 +265,7 @@ class Program {
     BlockSizes cut(Bytes size) const { return {size.count / blocks_, size.count % blocks_}; }
     // Bytes of a payload of `member`.
     Bytes bytes_of(const Payload& payload, std::uint32_t member, const BlockSizes& sizes) const {
-        return {sizes.base * payload.count +
+        return {sizes.base * elements(payload) +
                 (sizes.longer == 0 ? 0 : longer_blocks(payload, member, sizes.longer))};
     }
     Bytes bytes_of(const Payload& payload, std::uint32_t member, Bytes size) const {
@@ -256,16 +281,47 @@ class Program {
     std::uint64_t longer_blocks(const Payload& payload,
                                 std::uint32_t member,
                                 std::uint64_t longer) const;
-    std::uint32_t sum_in_grid(std::uint32_t a, std::uint32_t b) const {
-        const std::uint32_t x = (a % row_ + b % row_) % row_;
-        return (a / row_ + b / row_) * row_ % members_ + x;
+    // A level, and what follows from it.
+    struct View {
+        ProgramLevel level;
+        std::uint32_t span = 1;      // blocks of the whole that a block is, of each group above
+        std::uint32_t above = 1;     // groups that differ in the coordinates above
+        std::uint32_t elements = 1;  // that a block, or a pair, stands for
+    };
+    std::uint32_t block_at(std::uint32_t member, std::uint32_t block) const {
+        switch (relation_) {
+            case Relation::Rotation:
+                return (member * blocks_a_member_ + block) % blocks_;
+            case Relation::Xor:
+                return blocks_ == 1 ? block : member ^ block;
+            case Relation::Grid:
+            case Relation::Absolute:
+                break;
+        }
+        return block % slots();
     }
+    std::uint32_t block_in_level(std::uint32_t member,
+                                 const Payload& payload,
+                                 std::uint32_t i) const;
+    std::uint32_t origin_in_level(std::uint32_t member,
+                                  const Payload& payload,
+                                  std::uint32_t i) const;
+    std::uint64_t longer_in_level(const Payload& payload,
+                                  std::uint32_t member,
+                                  std::uint64_t longer) const;
+    std::uint32_t first_in_level(std::uint32_t member,
+                                 const View& view,
+                                 std::uint32_t block,
+                                 std::uint32_t part) const;
+    std::uint32_t coordinate(std::uint32_t member, const View& view, std::uint32_t place) const;
+    std::uint32_t sum_in_grid(std::uint32_t a, std::uint32_t b) const;
 
     Relation relation_ = Relation::Absolute;
     std::uint32_t members_ = 0;
     std::uint32_t blocks_ = 1;
     std::uint32_t blocks_a_member_ = 1;
-    std::uint32_t row_ = 1;
+    bool pairs_ = false;       // its elements are pairs, within levels
+    std::vector<View> views_;  // of the levels, from 1 on
     bool as_recorded_ = false;
     BufferLayout layout_;
     std::vector<std::uint32_t> first_step_;  // a lane of a role, and one more
@@ -285,11 +341,15 @@ class Program {
 // that follows a send begins a new step. Peers and blocks are given relative as the relation says.
 class ProgramBuilder {
   public:
-    // `blocks` >= 1. `row`, of a grid, divides the members.
-    ProgramBuilder(Relation relation,
-                   std::uint32_t members,
-                   std::uint32_t blocks,
-                   std::uint32_t row = 1);
+    // `blocks` >= 1.
+    ProgramBuilder(Relation relation, std::uint32_t members, std::uint32_t blocks);
+
+    // The members are a grid of the levels' coordinates, the first varies fastest. `blocks` is a
+    // multiple of the members, and the blocks for a group's members one of the level's blocks.
+    // `pairs`: of an all_to_all.
+    void add_levels(const std::vector<ProgramLevel>& levels, bool pairs);
+    // From here on peers and payloads are those of the program of a level, from 1 on.
+    void enter_level(std::uint32_t level) { level_ = level; }
 
     void begin_role();
     void send(std::uint32_t peer, const Payload& payload);
@@ -349,6 +409,11 @@ class ProgramBuilder {
     };
 
     void begin_step();
+    std::uint32_t peer_in_level(std::uint32_t peer) const;
+    Payload in_level(Payload payload) const {
+        payload.level = level_;
+        return payload;
+    }
     void list_ends(std::vector<End>& sends, std::vector<End>& receives) const;
     void refuse_shared_channels(const std::vector<End>& ends, bool sends) const;
     [[noreturn]] void refuse_lonely(const End& end, bool send) const;
@@ -356,6 +421,7 @@ class ProgramBuilder {
     std::string place(std::uint64_t member, const End& end) const;
 
     Program program_;
+    std::uint32_t level_ = 0;
     std::vector<std::uint32_t> send_channels_;  // of programs with lanes
     std::vector<std::uint32_t> receive_channels_;
     bool in_wave_ = false;

@@ -168,8 +168,8 @@ std::vector<ProgramMessage> list_messages(const Program& program, Bytes size) {
             messages.push_back({member,
                                 program.peer_of(member, send.peer),
                                 round,
-                                program.block_of(member, send.payload.block(0)),
-                                send.payload.count,
+                                program.block_of(member, send.payload, 0),
+                                program.elements(send.payload),
                                 send.reduce,
                                 program.bytes_of(send.payload, member, sizes)});
         });

@@ -53,11 +53,14 @@ class RingEmitter {
 };
 
 std::string refusal(const ProgramShape& shape) {
-    return refuse_unless(shape,
-                         {CollectiveKind::AllReduce,
-                          CollectiveKind::ReduceScatter,
-                          CollectiveKind::AllGather,
-                          CollectiveKind::AllToAll});
+    const std::string other_kind = refuse_unless(shape,
+                                                 {CollectiveKind::AllReduce,
+                                                  CollectiveKind::ReduceScatter,
+                                                  CollectiveKind::AllGather,
+                                                  CollectiveKind::AllToAll});
+    return other_kind.empty() && shape.kind == CollectiveKind::AllToAll
+               ? refuse_too_long(std::uint64_t{shape.members} * (shape.members - 1) / 2)
+               : other_kind;
 }
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {

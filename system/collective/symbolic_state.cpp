@@ -48,7 +48,7 @@ std::uint32_t SymbolicState::slot_of(std::uint32_t member,
     if (meets()) {
         return 0;
     }
-    const std::uint32_t block = program_.block_of(member, payload.block(i));
+    const std::uint32_t block = program_.block_of(member, payload, i);
     return transposes() ? program_.origin_of(member, payload, i) * blocks_ + block : block;
 }
 

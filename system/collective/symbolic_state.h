@@ -32,7 +32,9 @@ class SymbolicState {
     std::uint32_t words() const { return words_; }
     // The sets that a payload moves. A message of a barrier carries who has entered, whatever it
     // is.
-    std::uint32_t slots_in(const Payload& payload) const { return meets() ? 1 : payload.count; }
+    std::uint32_t slots_in(const Payload& payload) const {
+        return meets() ? 1 : program_.elements(payload);
+    }
     std::uint32_t slot_of(std::uint32_t member, const Payload& payload, std::uint32_t i) const;
     std::string slot_name(std::uint32_t slot) const;
 

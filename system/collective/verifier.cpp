@@ -73,8 +73,9 @@ class RangeCheck {
         if (peer == member) {
             return "its peer is itself";
         }
-        if (payload.count > blocks) {
-            return fmt::format("{} blocks in a message, of {}", payload.count, blocks);
+        const std::uint32_t elements = program_.elements(payload);
+        if (elements > blocks) {
+            return fmt::format("{} blocks in a message, of {}", elements, blocks);
         }
         if (payload.first >= blocks) {
             return fmt::format("names block {}, of {}", payload.first, blocks);
@@ -82,8 +83,8 @@ class RangeCheck {
         if (payload.origins == 0) {
             return "a payload of no origin";
         }
-        for (std::uint32_t i = 0; i < payload.count; ++i) {
-            const std::uint32_t block = program_.block_of(member, payload.block(i));
+        for (std::uint32_t i = 0; i < elements; ++i) {
+            const std::uint32_t block = program_.block_of(member, payload, i);
             if (block >= blocks) {
                 return fmt::format("names block {}, of {}", block, blocks);
             }
@@ -218,12 +219,12 @@ class Execution {
                      const Payload& received,
                      std::uint32_t sender,
                      const Payload& sent) {
-        if (received.count != sent.count) {
+        if (program_.elements(received) != program_.elements(sent)) {
             return fail(member,
                         fmt::format("receives {} blocks, but member {} sends {}",
-                                    received.count,
+                                    program_.elements(received),
                                     sender,
-                                    sent.count));
+                                    program_.elements(sent)));
         }
         for (std::uint32_t i = 0; i < state_.slots_in(sent); ++i) {
             const std::uint32_t expected = state_.slot_of(member, received, i);

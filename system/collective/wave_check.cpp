@@ -86,12 +86,15 @@ class WaveCheck {
             return "";
         }
         const std::uint32_t sent_on = sent_on_of(member, op.payload, step);
-        return sent_on <= op.urgent ? ""
-                                    : fmt::format(
-                                          "sends on {} blocks of a message, of which {} "
-                                          "are urgent",
-                                          sent_on,
-                                          op.urgent);
+        Payload first = op.payload;
+        first.count = op.urgent;
+        const std::uint32_t urgent = program_.elements(first);
+        return sent_on <= urgent ? ""
+                                 : fmt::format(
+                                       "sends on {} blocks of a message, of which {} "
+                                       "are urgent",
+                                       sent_on,
+                                       urgent);
     }
 
     // How many blocks of a received payload the step sends.

@@ -36,8 +36,7 @@ Payload block_of(const Program& program,
                  std::uint32_t member,
                  const Payload& payload,
                  std::uint32_t i) {
-    return {
-        program.block_of(member, payload.block(i)), 1, 1, program.origin_of(member, payload, i)};
+    return {program.block_of(member, payload, i), 1, 1, program.origin_of(member, payload, i)};
 }
 
 // The blocks of a payload; a message without any has one all the same.
@@ -48,7 +47,7 @@ std::vector<Payload> blocks_of(const Program& program,
         return {payload};
     }
     std::vector<Payload> blocks;
-    for (std::uint32_t i = 0; i < payload.count; ++i) {
+    for (std::uint32_t i = 0; i < program.elements(payload); ++i) {
         blocks.push_back(block_of(program, member, payload, i));
     }
     return blocks;
@@ -129,6 +128,7 @@ class BrokenProgramsTest : public testing::TestWithParam<const CollectiveAlgorit
             const std::uint32_t root = has_root(kind) ? 3 : 0;
             ProgramShape shape{kind, kMembers, 0, 0, root};
             shape.parameter = GetParam()->takes_parameter ? 2 : 0;
+            shape.levels = {LevelShape{2}, LevelShape{}};
             if (!GetParam()->refusal(shape).empty()) {
                 continue;
             }

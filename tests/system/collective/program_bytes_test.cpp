@@ -48,7 +48,7 @@ void expect_bytes(const std::string& name,
     const AlgorithmChoice choice = parse_algorithm(name);
     const CollectiveAlgorithm* algorithm = choice.algorithm;
     ASSERT_NE(algorithm, nullptr) << name;
-    const ProgramShape shape{kind, members, choice.parameter};
+    const ProgramShape shape = choice.shape(kind, members);
     ASSERT_EQ(algorithm->refusal(shape), "") << name << " " << name_of(kind) << " of " << members;
     const Program program = make_program(*algorithm, shape);
     EXPECT_EQ(bytes_sent(program, kSize), expected * kSize.count)

@@ -56,7 +56,10 @@ std::vector<ProgramShape> shapes(const CollectiveAlgorithm& algorithm,
         for (const std::uint32_t parameter : parameters) {
             for (std::uint32_t variant = 0; variant < algorithm.variants; ++variant) {
                 for (const bool reversed : {false, true}) {
-                    all.push_back({kind, members, parameter, variant, root, reversed});
+                    all.push_back({kind, members, parameter, variant, root, reversed, {}});
+                    if (algorithm.levels != nullptr) {
+                        all.back().levels = {LevelShape{parameter}, LevelShape{}};
+                    }
                 }
             }
         }
@@ -141,8 +144,18 @@ TEST(ProgramsTest, RelativeProgramsStoreOneRole) {
     EXPECT_EQ(stored("bidirectionalRing", {CollectiveKind::AllReduce, 4'095}), 2 * 8'188U);
     EXPECT_EQ(stored("multiRing", {CollectiveKind::AllReduce, 4'096, 4}), 4 * 8'190U);
     // Seven steps inside and 511 across, either way.
-    EXPECT_EQ(stored("hierarchical", {CollectiveKind::AllReduce, 4'096, 8}), 2 * 518U);
-    EXPECT_EQ(stored("hierarchical", {CollectiveKind::AllToAll, 4'096, 8}), 518U);
+    const auto stored_by_level = [](const char* name, CollectiveKind kind) {
+        const AlgorithmChoice choice = parse_algorithm(name);
+        return make_program(*choice.algorithm, choice.shape(kind, 4'096)).stored_sends();
+    };
+    EXPECT_EQ(stored_by_level("hierarchical8", CollectiveKind::AllReduce), 2 * 518U);
+    EXPECT_EQ(stored_by_level("hierarchical8", CollectiveKind::AllToAll), 518U);
+    // Three steps of 8, seven of direct exchange, then two of six of an all_reduce of 64.
+    EXPECT_EQ(stored_by_level("hierarchical8x8:halvingDoubling-direct", CollectiveKind::AllReduce),
+              2 * 3U + 2 * 7U + 2 * 63U);
+    EXPECT_EQ(stored_by_level("hierarchical8x8:halvingDoubling-direct-recursiveDoubling",
+                              CollectiveKind::AllReduce),
+              2 * 3U + 2 * 7U + 6U);
 }
 
 // n-1 sends a member are under way before the first receive; with a number behind the name only
