@@ -16,7 +16,8 @@ void CollectiveEngine::cut(CollectiveInstance& instance, CollectivePlan& plan) c
     // No chunk is so small that a rank's part of it would be empty.
     const CollectiveRequest& request = instance.request;
     const std::uint64_t parts =
-        request.bytes.count / (request.bytes_are_a_shard ? 1 : plan.members);
+        request.by_pair() ? config_.chunks
+                          : request.bytes.count / (request.bytes_are_a_shard ? 1 : plan.members);
     instance.chunks.assign(
         plan.has_phases() ? std::clamp<std::uint64_t>(parts, 1, config_.chunks) : 1, {});
     std::size_t runs = 0;
@@ -101,6 +102,10 @@ CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
         plan.phase_bytes(itinerary, phase, at.position, instance.chunk_bytes(at.chunk));
     const Program& program = program_for(plan, phase_plan, at.chunk, reversed, ranks, size);
     slot.run.begin(context_, *this, number, program, std::move(ranks), size);
+    if (!instance.pairs.empty()) {
+        slot.run.set_pairs(
+            {&instance.pairs, at.chunk, static_cast<std::uint32_t>(instance.chunks.size())});
+    }
     return slot;
 }
 

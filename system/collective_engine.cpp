@@ -73,6 +73,9 @@ void CollectiveEngine::join(GroupId id,
                             Callback done) {
     Group& group = groups_[index(id)];
     CollectiveInstance& instance = instance_for(group, position, request);
+    if (request.by_pair()) {
+        add_pairs(instance, position, request);
+    }
     auto& member = instance.members[position];
     member.joined = true;
     member.done = done;
@@ -152,6 +155,7 @@ CollectiveInstance& CollectiveEngine::instance_for(Group& group,
     instance.joined = 0;
     instance.left = 0;
     instance.members.assign(group.group->size(), {});
+    instance.pairs.clear();
     cut(instance, plan);
     group.open.push_back(number);
     return instance;
@@ -161,11 +165,15 @@ void CollectiveEngine::check_same(const CollectiveInstance& instance,
                                   std::uint32_t rank,
                                   const CollectiveRequest& request) const {
     const CollectiveRequest& first = instance.request;
-    if (first.plan_key() == request.plan_key() && first.bytes == request.bytes) {
+    if (first.plan_key() == request.plan_key() &&
+        (first.bytes == request.bytes || request.by_pair())) {
         return;
     }
     const auto ask = [](const CollectiveRequest& r) {
         std::string text = fmt::format("{} of {} B", name_of(r.kind), r.bytes.count);
+        if (r.by_pair()) {
+            text += " with a size for each pair";
+        }
         if (has_root(r.kind)) {
             text += fmt::format(" with the root at position {}", r.root);
         }
@@ -187,6 +195,29 @@ void CollectiveEngine::check_same(const CollectiveInstance& instance,
                     rank,
                     request.node_id,
                     ask(request)));
+}
+
+void CollectiveEngine::add_pairs(CollectiveInstance& instance,
+                                 std::uint32_t position,
+                                 const CollectiveRequest& request) const {
+    instance.request.bytes.count = std::max(instance.request.bytes.count, request.bytes.count);
+    instance.pairs.join(position, instance.group().size(), request.pairs);
+    const PairSizes::Contradiction pair = instance.pairs.contradiction(position);
+    if (pair.found) {
+        throw InputError(fmt::format(
+            "at {} ps: the ranks of group '{}' disagree about collective {} of the group, {}: rank "
+            "{} (node {}) sends {} B to rank {} (node {}), which expects {} B from it",
+            queue_.now().ps,
+            instance.group().name(),
+            instance.sequence,
+            name_of(request.kind),
+            instance.group().rank(pair.origin),
+            instance.pairs.node_id(pair.origin),
+            pair.sent.count,
+            instance.group().rank(pair.destination),
+            instance.pairs.node_id(pair.destination),
+            pair.expected.count));
+    }
 }
 
 void CollectiveEngine::leave_at_once(std::uint64_t argument) {

@@ -109,6 +109,9 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
                                      const CollectiveRequest& request);
     // Cuts the collective into chunks, and gives each its order of dimensions.
     void cut(CollectiveInstance& instance, CollectivePlan& plan) const;
+    void add_pairs(CollectiveInstance& instance,
+                   std::uint32_t position,
+                   const CollectiveRequest& request) const;
     void check_same(const CollectiveInstance& instance,
                     std::uint32_t rank,
                     const CollectiveRequest& request) const;

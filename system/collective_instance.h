@@ -8,6 +8,7 @@
 #include "astra/core/types.h"
 #include "system/collective_plan.h"
 #include "system/collective_run.h"
+#include "system/pair_sizes.h"
 
 namespace astra {
 
@@ -20,8 +21,10 @@ struct CollectiveRequest {
     std::uint32_t root = 0;          // position; 0 where the kind has none
     std::uint64_t priority = 0;
     std::uint64_t node_id = 0;  // for messages
+    PairSizesOfRank pairs;      // of an all_to_all; `bytes` is then what this rank sends in all
 
-    PlanKey plan_key() const { return {kind, dimensions, root}; }
+    bool by_pair() const { return !pairs.sends.empty(); }
+    PlanKey plan_key() const { return {kind, dimensions, root, by_pair()}; }
 };
 
 struct CollectiveInstance {
@@ -37,7 +40,7 @@ struct CollectiveInstance {
     };
 
     const CollectivePlan* plan = nullptr;
-    CollectiveRequest request;
+    CollectiveRequest request;     // by pairs: `bytes` is the most that a rank asks for
     std::uint32_t first_rank = 0;  // who came first, with `request`
     std::uint64_t created = 0;     // order of creation among all collectives
     std::uint64_t sequence = 0;    // among those of the group
@@ -46,6 +49,7 @@ struct CollectiveInstance {
     SimTime end;
     std::uint32_t joined = 0;
     std::uint32_t left = 0;
+    PairSizes pairs;                   // empty unless each pair has its size
     std::vector<Chunk> chunks;         // without phases: one chunk, without an itinerary
     std::vector<Member> members;       // by position
     std::vector<std::uint16_t> phase;  // chunk · group size + position

@@ -140,6 +140,9 @@ class PlanMaker {
             }
             last = &name;
         }
+        if (plan_.key.by_pair) {
+            join_digits();
+        }
         return std::move(plan_);
     }
 
@@ -164,6 +167,42 @@ class PlanMaker {
                 plan_.digits.push_back(digit);
                 plan_.choices.push_back(choices.size() == 1 ? first : choices[digit.dimension]);
             }
+        }
+    }
+
+    // A message of a phase carries blocks of several pairs: only a program over all ranks knows of
+    // which. It is the one that has the digits as its levels.
+    void join_digits() {
+        if (plan_.members != group_.size()) {
+            throw ConfigError(fmt::format(
+                "group '{}': an all_to_all with a size for each pair runs over all {} ranks of it, "
+                "not over {} in some dimensions",
+                group_.name(),
+                group_.size(),
+                plan_.members));
+        }
+        AlgorithmChoice whole = parse_algorithm("hierarchical");
+        whole.name = plan_.algorithm;
+        for (std::size_t i = 0; i < plan_.digits.size(); ++i) {
+            const AlgorithmChoice& choice = plan_.choices[i];
+            const bool can_be_level =
+                choice.algorithm != nullptr && choice.algorithm->levels == nullptr;
+            if (choice.source != nullptr || (plan_.digits.size() > 1 && !can_be_level)) {
+                throw AlgorithmRefused(fmt::format(
+                    "{}: algorithm '{}' cannot run an all_to_all with a size for each pair{}",
+                    config_.algorithms[static_cast<std::size_t>(plan_.key.kind)].where,
+                    choice.name,
+                    choice.source != nullptr ? "" : " in one of several dimensions"));
+            }
+            if (can_be_level) {
+                whole.levels.push_back(
+                    {plan_.digits[i].size, index_of(*choice.algorithm), choice.parameter});
+            }
+        }
+        if (plan_.digits.size() > 1) {
+            plan_.digits = {group_.flat_digit()};
+            plan_.choices = {whole};
+            check(plan_.itinerary(plan_.ascending()).phases.front());
         }
     }
 

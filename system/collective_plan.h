@@ -7,6 +7,7 @@
 //   all_to_all              in that order, the whole buffer in each
 //   all_reduce, baseline    in that order, the whole buffer in each
 //   all_reduce, local       reduce_scatter up to the last digit, all_reduce there, all_gather back
+//   all_to_all by pairs     flat, the digits as levels of one program
 //   barrier, rooted kinds   flat
 #pragma once
 
@@ -34,6 +35,7 @@ struct PlanKey {
     CollectiveKind kind{};
     std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
     std::uint32_t root = 0;          // position
+    bool by_pair = false;            // an all_to_all with a size for each pair
     // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     auto operator<=>(const PlanKey&) const = default;
 };

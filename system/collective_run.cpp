@@ -22,6 +22,7 @@ void CollectiveRun::begin(RunContext& context,
     sizes_ = program.cut(size);
     endpoint_delay_ = program.as_recorded() ? Duration{} : context.endpoint_delay;
     has_lanes_ = program.has_lanes();
+    pairs_ = {};
     started_ = 0;
     finished_ = 0;
     ranks_ = std::move(ranks);
@@ -70,7 +71,7 @@ bool CollectiveRun::enter_step(std::uint32_t member, std::size_t at) {
         lane.waiting = kHeldUp;
         return false;
     }
-    lane.waiting = step.receives;
+    lane.waiting = awaited(member, step);
     if (lane.waiting > 0) {
         ask_for(member, lane, step);
         take_parked(member, lane, step.wave);
@@ -186,7 +187,14 @@ void CollectiveRun::issue(std::uint32_t member, const Lane& lane, std::uint32_t 
 void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime at) {
     const Program::Send& op = program_->send(send);
     const std::uint32_t receiver = program_->peer_of(member, op.peer);
-    const Bytes bytes = program_->bytes_of(op.payload, member, sizes_);
+    const Bytes bytes = bytes_of(op.payload, member);
+    if (pairs_.sizes != nullptr && bytes.count == 0) {
+        if (!goes_without(receiver, member, op.payload)) {
+            context_->queue.schedule_at(
+                at, Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
+        }
+        return;
+    }
     ++context_->messages;
     context_->bytes = saturating_add(context_->bytes, bytes.count);
     context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
@@ -200,6 +208,10 @@ void CollectiveRun::deliver(std::uint64_t argument) {
     const Program::Send& op = program_->send(send);
     const std::size_t at = has_lanes_ ? program_->lane_at(member, op.lane) : member;
     Lane& lane = lanes_[at];
+    if (pairs_.sizes != nullptr &&
+        goes_without(member, program_->sender_of(member, send), op.payload)) {
+        return;
+    }
     if (lane.step == kNotStarted || program_->steps_at(at)[lane.step].wave != op.wave ||
         lane.waiting == kHeldUp) {
         park(lane, send);
@@ -217,13 +229,19 @@ void CollectiveRun::take(std::uint32_t member,
                          std::uint32_t send_index,
                          std::uint64_t come_ps) {
     const Program::Send& send = program_->send(send_index);
+    if (pairs_.sizes != nullptr &&
+        pair_bytes(send.payload, program_->sender_of(member, send_index)).count == 0) {
+        lane.clock_ps = std::max(lane.clock_ps, come_ps);
+        return;
+    }
     std::uint64_t done_ps = saturating_add(come_ps, endpoint_delay_.ps);
     if (has_lanes_) {
         // A lane deals with a message when it is its turn.
         done_ps = std::max(done_ps, lane.clock_ps);
     }
     if (send.reduce) {
-        const Bytes bytes = program_->bytes_of(send.payload, sender_of(member, send), sizes_);
+        const Bytes bytes =
+            program_->bytes_of(send.payload, program_->sender_of(member, send_index), sizes_);
         // What an earlier step left to be reduced meanwhile comes first.
         done_ps = std::max(done_ps, lane.reducing_ps);
         if (send.urgent == send.payload.count) {
@@ -237,10 +255,40 @@ void CollectiveRun::take(std::uint32_t member,
     lane.clock_ps = std::max(lane.clock_ps, done_ps);
 }
 
-// The member whose payload a message is.
-std::uint32_t CollectiveRun::sender_of(std::uint32_t receiver, const Program::Send& send) const {
-    // Blocks of an absolute program are absolute: there any member will do.
-    return program_->peer_of(receiver, program_->mirrored(receiver, send.peer));
+// The messages that a member waits for in a step.
+std::uint32_t CollectiveRun::awaited(std::uint32_t member, const Program::Step& step) const {
+    if (pairs_.sizes == nullptr) {
+        return step.receives;
+    }
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < step.receives; ++i) {
+        const Program::Receive& receive = program_->receive(step.first_receive + i);
+        count += goes_without(member, member, receive.payload) ? 0 : 1;
+    }
+    return count;
+}
+
+// Whether the receiver of a message, described as `seen_by` sees it, knows that it has no bytes.
+bool CollectiveRun::goes_without(std::uint32_t receiver,
+                                 std::uint32_t seen_by,
+                                 const Payload& payload) const {
+    for (std::uint32_t i = 0; i < program_->elements(payload); ++i) {
+        if (program_->block_of(seen_by, payload, i) != receiver ||
+            !pairs_.sizes->expects_nothing(receiver, program_->origin_of(seen_by, payload, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Bytes CollectiveRun::pair_bytes(const Payload& payload, std::uint32_t member) const {
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < program_->elements(payload); ++i) {
+        const Bytes pair = pairs_.sizes->bytes(program_->origin_of(member, payload, i),
+                                               program_->block_of(member, payload, i));
+        bytes = saturating_add(bytes, part_of(pair, pairs_.chunks, pairs_.chunk).count);
+    }
+    return {bytes};
 }
 
 void CollectiveRun::park(Lane& lane, std::uint32_t send) {
@@ -270,8 +318,13 @@ void CollectiveRun::take_parked(std::uint32_t member, Lane& lane, std::uint32_t 
             slot = parked.next;
             continue;
         }
-        take(member, lane, parked.send, parked.come_ps);
-        --lane.waiting;
+        const Program::Send& op = program_->send(parked.send);
+        // It may have come before the member could say that it does not wait for it.
+        if (pairs_.sizes == nullptr ||
+            !goes_without(member, program_->sender_of(member, parked.send), op.payload)) {
+            take(member, lane, parked.send, parked.come_ps);
+            --lane.waiting;
+        }
         (previous == kNone ? lane.parked : parked_[previous].next) = parked.next;
         if (parked.next == kNone) {
             lane.parked_last = previous;
@@ -291,6 +344,9 @@ void CollectiveRun::ask_for(std::uint32_t member, const Lane& lane, const Progra
     for (std::uint32_t i = 0; i < step.receives; ++i) {
         const Program::Receive& receive = program_->receive(step.first_receive + i);
         const std::uint32_t sender = program_->peer_of(member, receive.peer);
+        if (pairs_.sizes != nullptr && goes_without(member, member, receive.payload)) {
+            continue;
+        }
         ++context_->messages;
         context_->bytes = saturating_add(context_->bytes, kRequestBytes.count);
         context_->network.send(

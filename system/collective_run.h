@@ -14,6 +14,7 @@
 #include "astra/core/types.h"
 #include "network/backend/backend.h"
 #include "system/collective/program.h"
+#include "system/pair_sizes.h"
 
 namespace astra {
 
@@ -49,6 +50,16 @@ class CollectiveRun {
                const Program& program,
                std::vector<std::uint32_t> ranks,
                Bytes size);
+
+    // A chunk of an all_to_all that has a size for each pair of members.
+    struct Pairs {
+        const PairSizes* sizes = nullptr;
+        std::uint32_t chunk = 0;
+        std::uint32_t chunks = 1;
+    };
+    // Before anyone starts. A message carries what its pairs have in this chunk; one of no bytes is
+    // not sent, and a member that knows of it does not wait for it.
+    void set_pairs(const Pairs& pairs) { pairs_ = pairs; }
 
     // Lets a member take part. It pays the endpoint delay first.
     void start(std::uint32_t member);
@@ -105,7 +116,13 @@ class CollectiveRun {
     void park(Lane& lane, std::uint32_t send);
     void take_parked(std::uint32_t member, Lane& lane, std::uint32_t wave);
     void take(std::uint32_t member, Lane& lane, std::uint32_t send, std::uint64_t come_ps);
-    std::uint32_t sender_of(std::uint32_t receiver, const Program::Send& send) const;
+    std::uint32_t awaited(std::uint32_t member, const Program::Step& step) const;
+    bool goes_without(std::uint32_t receiver, std::uint32_t seen_by, const Payload& payload) const;
+    Bytes bytes_of(const Payload& payload, std::uint32_t member) const {
+        return pairs_.sizes == nullptr ? program_->bytes_of(payload, member, sizes_)
+                                       : pair_bytes(payload, member);
+    }
+    Bytes pair_bytes(const Payload& payload, std::uint32_t member) const;
     // Two reads and a write of local memory.
     Duration reduction(Bytes bytes) { return 3 * context_->memory(bytes); }
     static std::uint64_t pack(std::uint32_t member, std::uint32_t send) {
@@ -119,6 +136,7 @@ class CollectiveRun {
     Program::BlockSizes sizes_;
     Duration endpoint_delay_;
     bool has_lanes_ = false;
+    Pairs pairs_;
     std::uint32_t started_ = 0;
     std::uint32_t finished_ = 0;
     std::vector<std::uint32_t> ranks_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <chakra.pb.h>
@@ -29,16 +30,23 @@ constexpr std::array<std::string_view, 6> kKnownVersions = {"",
                                                             "1.0.2-chakra.1.0.0",
                                                             "symbolic_tensor_network"};
 
+template <typename Number>
+bool is_negative(Number number) {
+    if constexpr (std::is_signed_v<Number>) {
+        return number < 0;
+    } else {
+        return false;
+    }
+}
+
 template <typename List>
-AttributeValue flags_of(const List& list, const char* type_name) {
-    AttributeValue value;
-    value.type = AttributeType::Flags;
-    value.type_name = type_name;
+AttributeValue numbers_of(const List& list, const char* type_name) {
+    AttributeValue value = AttributeValue::of_list(type_name);
     for (const auto element : list.values()) {
-        if (element != 0 && element != 1) {
+        if (is_negative(element)) {
             return AttributeValue::of_other(type_name);
         }
-        value.flags.push_back(element != 0);
+        value.append(static_cast<std::uint64_t>(element));
     }
     return value;
 }
@@ -46,27 +54,27 @@ AttributeValue flags_of(const List& list, const char* type_name) {
 AttributeValue list_of(const AttributeProto& attribute) {
     switch (attribute.value_case()) {
         case AttributeProto::kInt32List:
-            return flags_of(attribute.int32_list(), "int32_list");
+            return numbers_of(attribute.int32_list(), "int32_list");
         case AttributeProto::kInt64List:
-            return flags_of(attribute.int64_list(), "int64_list");
+            return numbers_of(attribute.int64_list(), "int64_list");
         case AttributeProto::kUint32List:
-            return flags_of(attribute.uint32_list(), "uint32_list");
+            return numbers_of(attribute.uint32_list(), "uint32_list");
         case AttributeProto::kUint64List:
-            return flags_of(attribute.uint64_list(), "uint64_list");
+            return numbers_of(attribute.uint64_list(), "uint64_list");
         case AttributeProto::kSint32List:
-            return flags_of(attribute.sint32_list(), "sint32_list");
+            return numbers_of(attribute.sint32_list(), "sint32_list");
         case AttributeProto::kSint64List:
-            return flags_of(attribute.sint64_list(), "sint64_list");
+            return numbers_of(attribute.sint64_list(), "sint64_list");
         case AttributeProto::kFixed32List:
-            return flags_of(attribute.fixed32_list(), "fixed32_list");
+            return numbers_of(attribute.fixed32_list(), "fixed32_list");
         case AttributeProto::kFixed64List:
-            return flags_of(attribute.fixed64_list(), "fixed64_list");
+            return numbers_of(attribute.fixed64_list(), "fixed64_list");
         case AttributeProto::kSfixed32List:
-            return flags_of(attribute.sfixed32_list(), "sfixed32_list");
+            return numbers_of(attribute.sfixed32_list(), "sfixed32_list");
         case AttributeProto::kSfixed64List:
-            return flags_of(attribute.sfixed64_list(), "sfixed64_list");
+            return numbers_of(attribute.sfixed64_list(), "sfixed64_list");
         case AttributeProto::kBoolList:
-            return flags_of(attribute.bool_list(), "bool_list");
+            return numbers_of(attribute.bool_list(), "bool_list");
         case AttributeProto::kDoubleList:
             return AttributeValue::of_other("double_list");
         case AttributeProto::kFloatList:

@@ -86,6 +86,14 @@ void add_communication(ChakraProtoMsg::Node& message, const TraceNode& node) {
     if (!node.group.empty()) {
         attribute(message, "pg_name").set_string_val(node.group);
     }
+    const std::pair<const char*, const std::vector<std::uint64_t>&> lists[] = {
+        {"in_split_size", node.pair_sends}, {"out_split_size", node.pair_receives}};
+    for (const auto& [name, sizes] : lists) {
+        if (!sizes.empty()) {
+            auto& list = *attribute(message, name).mutable_uint64_list()->mutable_values();
+            list.Add(sizes.begin(), sizes.end());
+        }
+    }
     if (node.involved_dimensions) {
         auto& list = *attribute(message, "involved_dim").mutable_bool_list();
         for (const bool involved : *node.involved_dimensions) {

@@ -31,6 +31,8 @@ enum class OpKind : std::uint8_t {
 // "compute", "memory_load", …
 std::string_view name_of(OpKind kind);
 
+inline constexpr std::uint32_t kNoRole = 0xffffffffU;
+
 struct ComputeDetail {
     std::uint64_t operations = 0;    // num_ops
     std::uint64_t tensor_bytes = 0;  // tensor_size; memory traffic of a roofline
@@ -58,11 +60,18 @@ struct CollectiveDetail {
     std::uint32_t dimensions = 0;  // involved_dim: bit k for dimension k; trues beyond 32 dropped
     std::uint64_t priority = 0;    // comm_priority
     Bytes bytes;
+    std::uint32_t pairs = kNoRole;         // index into ExecutionGraph::pairs
     std::uint32_t transfer = kNoTransfer;  // of gradients: index into the forecast of its group
     std::uint32_t iteration = 0;           // of a transfer
     bool operator==(const CollectiveDetail&) const = default;
 };
-inline constexpr std::uint32_t kNoRole = 0xffffffffU;
+
+// The sizes of an all_to_all pair by pair, by position in the group.
+struct PairDetail {
+    std::vector<std::uint64_t> sends;     // B
+    std::vector<std::uint64_t> receives;  // B; empty = not said
+    bool operator==(const PairDetail&) const = default;
+};
 
 struct ExecutionGraph {
     // --- an entry an op ---
@@ -83,6 +92,7 @@ struct ExecutionGraph {
     std::vector<MemoryDetail> memories;
     std::vector<PointDetail> points;
     std::vector<CollectiveDetail> collectives;
+    std::vector<PairDetail> pairs;
     std::vector<std::string> names;  // distinct; cut to 200 bytes
     std::uint32_t peer_roles = 0;    // size of RankTrace::peers
     std::uint32_t group_roles = 0;   // size of RankTrace::groups

@@ -54,6 +54,7 @@ void shrink(ExecutionGraph& graph) {
     shrink(graph.memories);
     shrink(graph.points);
     shrink(graph.collectives);
+    shrink(graph.pairs);
     shrink(graph.names);
 }
 
@@ -81,6 +82,8 @@ void TraceNode::clear() {
     tag.reset();
     group.clear();
     involved_dimensions.reset();
+    pair_sends.clear();
+    pair_receives.clear();
 }
 
 struct GraphBuilder::Parts {
@@ -201,6 +204,10 @@ std::uint32_t GraphBuilder::Parts::add_collective(const TraceNode& node) {
     if (node.involved_dimensions && !node.involved_dimensions->empty()) {
         detail.dimensions = dimensions_of(node);
         detail.has_dimensions = true;
+    }
+    if (!node.pair_sends.empty()) {
+        detail.pairs = static_cast<std::uint32_t>(graph.pairs.size());
+        graph.pairs.push_back({node.pair_sends, node.pair_receives});
     }
     detail.group_role = role_of(node.group, group_roles, groups);
     graph.collectives.push_back(detail);

@@ -33,6 +33,10 @@ struct TraceNode {
     std::optional<std::uint32_t> tag;
     std::string group;  // pg_name; "" = none
     std::optional<std::vector<bool>> involved_dimensions;
+    // Of an all_to_all, in bytes, by position in the group: what this rank sends to each and, where
+    // the trace says so, receives from each. Both empty: equal parts of comm_bytes.
+    std::vector<std::uint64_t> pair_sends;
+    std::vector<std::uint64_t> pair_receives;
 
     void clear();  // keeps the memory
 };

@@ -96,6 +96,7 @@ std::vector<std::uint32_t> sort_ops(ExecutionGraph& graph,
     Renumbering new_name(graph.names.size());
     Renumbering new_peer(peers.size());
     Renumbering new_group(groups.size());
+    Renumbering new_pairs(graph.pairs.size());
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
         graph.name[i] = new_name(graph.name[i]);
         if (graph.kind[i] == OpKind::Send || graph.kind[i] == OpKind::Recv) {
@@ -107,11 +108,15 @@ std::vector<std::uint32_t> sort_ops(ExecutionGraph& graph,
             if (collective.root_role != kNoRole) {
                 collective.root_role = new_peer(collective.root_role);
             }
+            if (collective.pairs != kNoRole) {
+                collective.pairs = new_pairs(collective.pairs);
+            }
         }
     }
     permute(graph.names, new_name.order());
     permute(peers, new_peer.order());
     permute(groups, new_group.order());
+    permute(graph.pairs, new_pairs.order());
 
     Indices new_index(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) {

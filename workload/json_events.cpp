@@ -255,17 +255,9 @@ void JsonEvents::scalar(const JsonScalar& value) {
         case Place::Attribute:
             attribute_scalar(value);
             break;
-        case Place::Values: {
-            const bool flag = value.type == JsonScalar::Type::Boolean ||
-                              (value.type == JsonScalar::Type::Integer && !value.negative &&
-                               value.magnitude <= 1);
-            if (flag && list_.type == AttributeType::Flags) {
-                list_.flags.push_back(value.magnitude != 0);
-            } else {
-                list_.type = AttributeType::Other;
-            }
+        case Place::Values:
+            add_to_list(value);
             break;
-        }
         case Place::Inputs:
             if (key_ == "values" && value.type == JsonScalar::Type::Text) {
                 nodes_.set_input_values(value.text);
@@ -280,6 +272,20 @@ void JsonEvents::scalar(const JsonScalar& value) {
                 list_ = AttributeValue::of_other("single value");
             }
             break;
+    }
+}
+
+void JsonEvents::add_to_list(const JsonScalar& value) {
+    // Protobuf's JSON writes 64-bit numbers as text.
+    const bool in_attribute = places_[places_.size() - 2] == Place::AttributeList;
+    const std::optional<std::uint64_t> number =
+        value.type == JsonScalar::Type::Boolean                 ? value.magnitude
+        : value.type == JsonScalar::Type::Text && !in_attribute ? std::nullopt
+                                                                : count_of(value);
+    if (number && list_.type != AttributeType::Other) {
+        list_.append(*number);
+    } else {
+        list_.type = AttributeType::Other;
     }
 }
 

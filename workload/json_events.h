@@ -53,6 +53,7 @@ class JsonEvents {
     void end_node();
     void begin_node_list();
     void end_attribute();
+    void add_to_list(const JsonScalar& value);
     void node_scalar(const JsonScalar& value);
     void attribute_scalar(const JsonScalar& value);
     void skip(const char* what);

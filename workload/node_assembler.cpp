@@ -9,11 +9,12 @@
 #include "astra/core/error.h"
 #include "workload/messages.h"
 #include "workload/process_groups.h"
+#include "workload/split_sizes.h"
 
 namespace astra {
 namespace {
 
-constexpr std::array<std::string_view, 13> kNames = {"is_cpu_op",
+constexpr std::array<std::string_view, 15> kNames = {"is_cpu_op",
                                                      "num_ops",
                                                      "tensor_size",
                                                      "comm_type",
@@ -24,6 +25,8 @@ constexpr std::array<std::string_view, 13> kNames = {"is_cpu_op",
                                                      "comm_tag",
                                                      "pg_name",
                                                      "involved_dim",
+                                                     "in_split_size",
+                                                     "out_split_size",
                                                      "duration_micros",
                                                      "duration_ps"};
 constexpr std::array<OpKind, 8> kKinds = {OpKind::Invalid,
@@ -46,82 +49,11 @@ std::string text_of(double value) {
     return out.str();
 }
 
-bool is_integer(const AttributeValue& value) {
-    return value.type == AttributeType::Integer || value.type == AttributeType::Boolean;
-}
-
-double as_number(const AttributeValue& value) {
-    const auto magnitude = static_cast<double>(value.magnitude);
-    return !is_integer(value) ? value.number : value.negative ? -magnitude : magnitude;
-}
-
-// Whether two values mean the same, whatever types they were written with.
-bool agree(const AttributeValue& a, const AttributeValue& b) {
-    if (is_integer(a) && is_integer(b)) {
-        return a.negative == b.negative && a.magnitude == b.magnitude;
-    }
-    const bool numbers = (is_integer(a) || a.type == AttributeType::Number) &&
-                         (is_integer(b) || b.type == AttributeType::Number);
-    if (numbers) {
-        return as_number(a) == as_number(b);
-    }
-    return a.type == b.type && a.type != AttributeType::Other && a.text == b.text &&
-           a.flags == b.flags;
-}
-
 bool is_minus_one(const AttributeValue& value) {
     return value.type == AttributeType::Integer && value.negative && value.magnitude == 1;
 }
 
 }  // namespace
-
-AttributeValue AttributeValue::of_signed(std::int64_t value, const char* type_name) {
-    AttributeValue result = of_unsigned(static_cast<std::uint64_t>(value), type_name);
-    if (value < 0) {
-        result.negative = true;
-        result.magnitude = ~static_cast<std::uint64_t>(value) + 1;
-    }
-    return result;
-}
-
-AttributeValue AttributeValue::of_unsigned(std::uint64_t value, const char* type_name) {
-    AttributeValue result;
-    result.type = AttributeType::Integer;
-    result.type_name = type_name;
-    result.magnitude = value;
-    return result;
-}
-
-AttributeValue AttributeValue::of_number(double value, const char* type_name) {
-    AttributeValue result;
-    result.type = AttributeType::Number;
-    result.type_name = type_name;
-    result.number = value;
-    return result;
-}
-
-AttributeValue AttributeValue::of_boolean(bool value, const char* type_name) {
-    AttributeValue result;
-    result.type = AttributeType::Boolean;
-    result.type_name = type_name;
-    result.magnitude = value ? 1 : 0;
-    return result;
-}
-
-AttributeValue AttributeValue::of_text(std::string_view value, const char* type_name) {
-    AttributeValue result;
-    result.type = AttributeType::Text;
-    result.type_name = type_name;
-    result.text = value;
-    return result;
-}
-
-AttributeValue AttributeValue::of_other(const char* type_name) {
-    AttributeValue result;
-    result.type = AttributeType::Other;
-    result.type_name = type_name;
-    return result;
-}
 
 NodeAssembler::NodeAssembler(const TraceContext& context, GraphBuilder& builder, Warnings& warnings)
     : context_(context), builder_(builder), warnings_(warnings) {
@@ -273,6 +205,9 @@ void NodeAssembler::fill_collective() {
     if (node_.collective && is_rooted(*node_.collective)) {
         node_.source = small_integer(CommSrc);
     }
+    if (node_.collective == CollectiveKind::AllToAll) {
+        fill_pairs();
+    }
     if ((used_slots_ & (1U << PgName)) != 0) {
         const AttributeValue& name = slots_[PgName];
         if (name.type == AttributeType::Text) {
@@ -295,6 +230,28 @@ void NodeAssembler::fill_collective() {
             node_.involved_dimensions = dimensions.flags;
         }
     }
+}
+
+void NodeAssembler::fill_pairs() {
+    SplitSizes sizes;
+    for (const Slot slot : {InSplitSize, OutSplitSize}) {
+        if ((used_slots_ & (1U << slot)) != 0) {
+            auto& counts = slot == InSplitSize ? sizes.sends : sizes.receives;
+            const std::string fault = read_counts(slots_[slot], counts);
+            if (!fault.empty()) {
+                fail("attribute " + std::string(kNames[slot]) + ": " + fault);
+            }
+        }
+    }
+    if (sizes.sends.empty() && sizes.receives.empty()) {
+        return;
+    }
+    const std::string fault = to_bytes(sizes, node_.comm_bytes, context_.element_bytes);
+    if (!fault.empty()) {
+        fail(fault);
+    }
+    node_.pair_sends = std::move(sizes.sends);
+    node_.pair_receives = std::move(sizes.receives);
 }
 
 void NodeAssembler::fill_point() {

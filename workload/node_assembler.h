@@ -10,29 +10,11 @@
 #include <vector>
 
 #include "astra/core/warnings.h"
+#include "workload/attribute_value.h"
 #include "workload/execution_graph.h"
 #include "workload/graph_builder.h"
 
 namespace astra {
-
-enum class AttributeType : std::uint8_t { None, Integer, Number, Boolean, Text, Flags, Other };
-
-struct AttributeValue {
-    AttributeType type = AttributeType::None;
-    const char* type_name = "";   // as the format calls it, for messages
-    bool negative = false;        // Integer
-    std::uint64_t magnitude = 0;  // Integer, Boolean
-    double number = 0;            // Number
-    std::string text;             // Text
-    std::vector<bool> flags;      // Flags: a list of booleans, or of numbers 0 and 1
-
-    static AttributeValue of_signed(std::int64_t value, const char* type_name);
-    static AttributeValue of_unsigned(std::uint64_t value, const char* type_name);
-    static AttributeValue of_number(double value, const char* type_name);
-    static AttributeValue of_boolean(bool value, const char* type_name);
-    static AttributeValue of_text(std::string_view value, const char* type_name);
-    static AttributeValue of_other(const char* type_name);
-};
 
 // What a trace file is read for.
 struct TraceContext {
@@ -81,6 +63,8 @@ class NodeAssembler {
         CommTag,
         PgName,
         InvolvedDim,
+        InSplitSize,
+        OutSplitSize,
         DurationMicros,
         DurationPs,
         SlotCount,
@@ -92,6 +76,7 @@ class NodeAssembler {
     std::uint64_t rounded_duration_ps() const;  // of duration_micros
     std::optional<std::uint64_t> communication_bytes() const;
     void fill_collective();
+    void fill_pairs();
     void fill_point();
     void define_groups();
     void refuse_contradictions() const;

@@ -238,6 +238,10 @@ CollectiveRequest Replayer::request_for(const Rank& rank, std::uint32_t op) cons
     request.dimensions = detail.has_dimensions ? detail.dimensions : ~0U;
     request.priority = detail.priority;
     request.node_id = graph.node_id[op];
+    if (detail.pairs != kNoRole) {
+        const PairDetail& pairs = graph.pairs[detail.pairs];
+        request.pairs = {pairs.sends, pairs.receives, request.node_id};
+    }
     if (detail.root_role != kNoRole) {
         const ProcessGroup& group = collectives_.group(rank.groups[detail.group_role].group);
         const std::uint32_t root = rank.job->fabric_ranks[rank.trace->peers[detail.root_role]];

@@ -169,6 +169,13 @@ void Replayer::prepare_ops(const Rank& rank) {
         if (request.root >= collectives_.group(group).size()) {
             throw TraceError(complaint("the root is not in the group"));
         }
+        if (request.by_pair() && request.pairs.sends.size() != collectives_.group(group).size()) {
+            throw TraceError(
+                complaint(fmt::format("in_split_size has {} sizes, but group '{}' has {} ranks",
+                                      request.pairs.sends.size(),
+                                      collectives_.group(group).name(),
+                                      collectives_.group(group).size())));
+        }
         const std::uint64_t factor =
             request.bytes_are_a_shard ? collectives_.group(group).size() : 1;
         if (saturating_multiply(request.bytes.count, factor) > kMostBufferBytes) {

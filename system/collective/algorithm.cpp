@@ -76,9 +76,7 @@ std::string read_levels(std::string_view text, std::vector<LevelShape>& levels) 
             return fmt::format("'{}' cannot be the algorithm of a level",
                                names[std::min(i, names.size() - 1)]);
         }
-        const auto table = collective_algorithms();
-        const auto found = std::find(table.begin(), table.end(), choice.algorithm);
-        levels[i].algorithm = static_cast<std::uint32_t>(found - table.begin());
+        levels[i].algorithm = index_of(*choice.algorithm);
         levels[i].parameter = choice.parameter;
     }
     return "";
@@ -103,6 +101,12 @@ std::span<const CollectiveAlgorithm* const> collective_algorithms() {
 #undef ASTRA_BUILTIN
     };
     return table;
+}
+
+std::uint32_t index_of(const CollectiveAlgorithm& algorithm) {
+    const auto table = collective_algorithms();
+    return static_cast<std::uint32_t>(std::find(table.begin(), table.end(), &algorithm) -
+                                      table.begin());
 }
 
 AlgorithmChoice parse_algorithm(std::string_view name) {

@@ -33,6 +33,9 @@ struct CollectiveAlgorithm {
 
 std::span<const CollectiveAlgorithm* const> collective_algorithms();
 
+// Its place in collective_algorithms().
+std::uint32_t index_of(const CollectiveAlgorithm& algorithm);
+
 class ProgramSource;
 
 // What configurations give: "ring", "direct4", "oneRing", "hierarchical8:direct", or a file.

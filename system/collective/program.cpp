@@ -38,6 +38,22 @@ std::uint32_t Program::mirrored(std::uint32_t member, std::uint32_t peer) const 
     return member;
 }
 
+std::uint32_t Program::sender_of(std::uint32_t receiver, std::uint32_t send) const {
+    if (relation_ != Relation::Absolute) {
+        return peer_of(receiver, mirrored(receiver, sends_[send].peer));
+    }
+    if (views_.empty()) {
+        return receiver;  // absolute blocks are the same for everybody
+    }
+    // Roles follow each other; so do their sends.
+    const auto after = std::upper_bound(
+        first_step_.begin(),
+        first_step_.end() - 1,
+        send,
+        [&](std::uint32_t at, std::uint32_t step) { return at < steps_[step].first_send; });
+    return static_cast<std::uint32_t>(after - first_step_.begin() - 1);
+}
+
 std::uint64_t Program::longer_blocks(const Payload& payload,
                                      std::uint32_t member,
                                      std::uint64_t longer) const {

@@ -239,6 +239,8 @@ class Program {
     }
     // The peer that sees `peer_of(member, peer)` there as `member`; `member` itself if absolute.
     std::uint32_t mirrored(std::uint32_t member, std::uint32_t peer) const;
+    // A member that sees the payload of a message to `receiver` as its sender does.
+    std::uint32_t sender_of(std::uint32_t receiver, std::uint32_t send) const;
     // How many blocks, or pairs of block and origin, a payload is of.
     std::uint32_t elements(const Payload& payload) const {
         return payload.level == 0 ? payload.count : payload.count * views_[payload.level].elements;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,18 @@ class NodeChain {
         node_.comm_bytes = bytes.count;
         node_.group = group;
         node_.priority = priority;
+        return finish();
+    }
+    // What this rank sends to each and receives from each.
+    std::uint64_t all_to_all(std::string name,
+                             Parents parents,
+                             std::vector<std::uint64_t> sends,
+                             std::vector<std::uint64_t> receives) {
+        start(OpKind::Collective, std::move(name), std::move(parents));
+        node_.collective = CollectiveKind::AllToAll;
+        node_.comm_bytes = std::accumulate(sends.begin(), sends.end(), std::uint64_t{0});
+        node_.pair_sends = std::move(sends);
+        node_.pair_receives = std::move(receives);
         return finish();
     }
     std::uint64_t send(
