@@ -188,11 +188,12 @@ class PlanMaker {
             const bool can_be_level =
                 choice.algorithm != nullptr && choice.algorithm->levels == nullptr;
             if (choice.source != nullptr || (plan_.digits.size() > 1 && !can_be_level)) {
-                throw AlgorithmRefused(fmt::format(
-                    "{}: algorithm '{}' cannot run an all_to_all with a size for each pair{}",
-                    config_.algorithms[static_cast<std::size_t>(plan_.key.kind)].where,
-                    choice.name,
-                    choice.source != nullptr ? "" : " in one of several dimensions"));
+                throw AlgorithmRefused(
+                    where(),
+                    fmt::format(
+                        "algorithm '{}' cannot run an all_to_all with a size for each pair{}",
+                        choice.name,
+                        choice.source != nullptr ? "" : " in one of several dimensions"));
             }
             if (can_be_level) {
                 whole.levels.push_back(
@@ -211,15 +212,16 @@ class PlanMaker {
         const std::string refusal = refusal_of(phase);
         if (!refusal.empty()) {
             const CollectiveKind asked = plan_.key.kind;
-            throw AlgorithmRefused(fmt::format(
-                "{}: algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}",
-                config_.algorithms[static_cast<std::size_t>(asked)].where,
-                phase.choice.name,
-                name_of(phase.kind == program_kind(asked) ? asked : phase.kind),
-                members,
-                group_.name(),
-                plan_.digit_of(phase).dimension,
-                refusal));
+            throw AlgorithmRefused(
+                where(),
+                fmt::format(
+                    "algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}",
+                    phase.choice.name,
+                    name_of(phase.kind == program_kind(asked) ? asked : phase.kind),
+                    members,
+                    group_.name(),
+                    plan_.digit_of(phase).dimension,
+                    refusal));
         }
     }
 
@@ -240,6 +242,10 @@ class PlanMaker {
             refusal = phase.choice.source->refusal({shape, routing_, ranks, {}, {}, {}}, warnings_);
         }
         return refusal;
+    }
+
+    const std::string& where() const {
+        return config_.algorithms[static_cast<std::size_t>(plan_.key.kind)].where;
     }
 
     const ProcessGroup& group_;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "astra/core/error.h"
@@ -27,7 +28,14 @@ namespace astra {
 
 // The algorithm that is configured cannot do what is asked of it.
 class AlgorithmRefused final : public InputError {
-    using InputError::InputError;
+  public:
+    // `where` the algorithm is configured.
+    AlgorithmRefused(const std::string& where, std::string reason)
+        : InputError(where + ": " + reason), reason_(std::move(reason)) {}
+    const std::string& reason() const { return reason_; }
+
+  private:
+    std::string reason_;
 };
 
 // What identifies a plan within a group.

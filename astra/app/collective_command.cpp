@@ -131,9 +131,9 @@ std::vector<std::string> read_algorithms(const std::optional<std::string>& list)
         return names;
     }
     for (const std::string& item : split(*list)) {
-        if (!parse_algorithm(item).valid()) {
-            throw ConfigError(fmt::format(
-                "--algorithm: no algorithm '{}'{}", item, suggestion(item, algorithm_names())));
+        const AlgorithmChoice choice = parse_algorithm(item);
+        if (!choice.valid()) {
+            throw ConfigError("--algorithm: " + choice.fault);
         }
         names.push_back(item);
     }
@@ -187,7 +187,8 @@ class Machine {
             tree.set("network.packet.transport=" + *transport);
         }
         const std::string name = name_of(kind);
-        tree.set("system.collectives." + name + "=" + algorithm);
+        tree.put(
+            "system.collectives." + name, algorithm, ConfigTree::empty_map("--algorithm").root());
         const std::string job = options_.value("ranks") ? "jobs.0." : "";
         if (const auto ranks = options_.value("ranks")) {
             tree.set("jobs.0.ranks=[" + *ranks + "]");
@@ -235,11 +236,17 @@ int measure_all(const OptionSet& options) {
                 }
                 able.push_back(algorithm);
             } catch (const AlgorithmRefused& refusal) {
-                reason = refusal.what();
+                reason = refusal.reason();
             }
             if (!reason.empty()) {
                 notes.push_back(fmt::format("# {}: {}\n", algorithm, reason));
             }
+        }
+        if (able.empty() && options.value("algorithm")) {
+            throw ConfigError(fmt::format("--algorithm: none of {} can run {}:\n{}",
+                                          *options.value("algorithm"),
+                                          name_of(kind),
+                                          fmt::join(notes, "")));
         }
         if (!options.flag("quiet")) {
             std::fputs(collective_table(kind, able, times, measured).c_str(), stdout);
