@@ -117,6 +117,8 @@ std::vector<std::uint64_t> members_of(Sizes sizes) {
             return {2, 3, 4, 6, 8, 12, 16};
         case Sizes::ThreeHalves:
             return {3, 6, 12};
+        case Sizes::FromEight:
+            return {8, 16, 32};
         case Sizes::EvenFromFour:
             break;
     }

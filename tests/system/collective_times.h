@@ -59,7 +59,7 @@ struct Costs {
     std::uint64_t levels() const { return static_cast<std::uint64_t>(std::bit_width(n - 1)); }
 };
 
-enum class Sizes : std::uint8_t { Any, PowersOfTwo, ThreeHalves, EvenFromFour };
+enum class Sizes : std::uint8_t { Any, PowersOfTwo, ThreeHalves, EvenFromFour, FromEight };
 
 struct Row {
     const char* algorithm;

@@ -64,6 +64,19 @@ TEST(Case03, BusBandwidthIsTheRateOfTheLink) {
     expect_ns(run(decimal), 37'580'963.84);
 }
 
+TEST(Case03, FactorsOfTheKinds) {
+    for (const std::uint32_t n : {2U, 5U, 8U}) {
+        const double part = (n - 1.0) / n;
+        EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::AllReduce, n), 2 * part);
+        for (const CollectiveKind kind :
+             {CollectiveKind::AllGather, CollectiveKind::ReduceScatter, CollectiveKind::AllToAll}) {
+            EXPECT_DOUBLE_EQ(bus_factor(kind, n), part);
+        }
+        EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::Broadcast, n), 1.0);
+        EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::Reduce, n), 1.0);
+    }
+}
+
 // On a switch of direct connections each of the seven messages has a link of its own only on the
 // way down.
 TEST(Case03, AllToAllBusBandwidth) {

@@ -36,6 +36,8 @@ TEST(Case38, Barrier) {
     EXPECT_EQ(got.earliest_ps, got.latest_ps) << "all leave at the same time";
     EXPECT_GE(got.earliest_ps, 15'000'000U);
     EXPECT_LE(got.latest_ps, 15'000'000U + 2 * 2 * 2 * 500'000);
+    // Dissemination: two rounds of a message over two links, after the last one has come.
+    EXPECT_EQ(got.latest_ps, 15'000'000U + 2 * 2 * 500'000);
 }
 
 // Two rounds of L + S/B.
@@ -51,6 +53,43 @@ TEST(Case39, Broadcast) {
             EXPECT_EQ(result.counts.message_bytes, 3 * kMiB);
             for (const LinkRecord& link : result.links) {
                 EXPECT_NE(link.to, std::to_string(root)) << "nothing is sent to the root";
+            }
+        }
+    }
+}
+
+// Up the same tree: two rounds of L + S/B, and nothing comes from the root.
+TEST(Case39, Reduce) {
+    for (const std::uint32_t root : {0U, 3U}) {
+        TraceNode node = collective(1, CollectiveKind::Reduce, kMiB);
+        node.source = root;
+        Experiment experiment = on({connected(4)}, {node});
+        for (const auto& [unit, ns] : {std::pair{"GB", 42943.04}, std::pair{"GiB", 40062.5}}) {
+            experiment.network_unit = unit;
+            const RunResult result = run(experiment);
+            EXPECT_NEAR(static_cast<double>(result.simulated.ps) / 1e3, ns, 0.03);
+            EXPECT_EQ(result.counts.message_bytes, 3 * kMiB);
+            for (const LinkRecord& link : result.links) {
+                EXPECT_NE(link.from, std::to_string(root)) << "nothing comes from the root";
+            }
+        }
+    }
+}
+
+// comm_size is the part of one rank. The longest way carries two parts and then one, or one and
+// then two: 2L + 3S/B. A tree hands every part but the root's on: one of a neighbour once, one of a
+// rank two rounds away twice, four in all.
+TEST(Case39, GatherAndScatter) {
+    for (const CollectiveKind kind : {CollectiveKind::Gather, CollectiveKind::Scatter}) {
+        for (const std::uint32_t root : {0U, 2U}) {
+            TraceNode node = collective(1, kind, kMiB);
+            node.source = root;
+            Experiment experiment = on({connected(4)}, {node});
+            for (const auto& [unit, ns] : {std::pair{"GB", 63914.56}, std::pair{"GiB", 59593.75}}) {
+                experiment.network_unit = unit;
+                const RunResult result = run(experiment);
+                EXPECT_NEAR(static_cast<double>(result.simulated.ps) / 1e3, ns, 0.03);
+                EXPECT_EQ(result.counts.message_bytes, 4 * kMiB);
             }
         }
     }
