@@ -78,6 +78,33 @@ TEST(HierarchicalTest, BytesOfALevelAreThoseOfItsBlocks) {
     }
 }
 
+// Receivers weigh what they reduce as its sender does, who sees other blocks where a level is
+// relative.
+TEST(HierarchicalTest, AReceiverKnowsWhatItsSenderSent) {
+    for (const char* name : {"hierarchical2:ring-direct",
+                             "hierarchical3x2:bidirectionalRing-halvingDoubling-recursiveDoubling",
+                             "hierarchical4:halvingDoubling-ncclTree"}) {
+        const AlgorithmChoice choice = parse_algorithm(name);
+        const Program program =
+            make_program(*choice.algorithm, choice.shape(CollectiveKind::AllReduce, 12));
+        for (const Bytes size : {Bytes{1'000'003}, Bytes{5}}) {
+            for (std::uint32_t member = 0; member < 12; ++member) {
+                for (const Program::Step& step : program.steps(member)) {
+                    for (std::uint32_t i = 0; i < step.sends; ++i) {
+                        const std::uint32_t index = step.first_send + i;
+                        const Program::Send& send = program.send(index);
+                        const std::uint32_t receiver = program.peer_of(member, send.peer);
+                        const std::uint32_t seen = program.sender_of(receiver, index);
+                        EXPECT_EQ(program.bytes_of(send.payload, seen, size),
+                                  program.bytes_of(send.payload, member, size))
+                            << name << ", member " << member << ", send " << index;
+                    }
+                }
+            }
+        }
+    }
+}
+
 // A rail of the highest level carries what the levels below have left: of 64 members in levels of
 // 8, 4 and 2 a member sends 7/8 S inside, 3/4 of S/8, and once 1/2 of S/32, and as much back.
 TEST(HierarchicalTest, OuterLevelsCarryLess) {
