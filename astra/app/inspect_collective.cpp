@@ -77,8 +77,7 @@ std::vector<std::uint32_t> chosen_ranks(const OptionSet& options, const Topology
     std::vector<std::uint32_t> ranks(topology.ranks());
     std::iota(ranks.begin(), ranks.end(), 0U);
     if (const auto list = options.value("ranks")) {
-        ConfigTree tree = ConfigTree::empty_map("--ranks");
-        tree.set("ranks=[" + *list + "]");
+        const ConfigTree tree = ConfigTree::parse_text("ranks: [" + *list + "]", "--ranks");
         ranks = JobReader::read_ranks(tree.root().at("ranks"), topology.ranks());
     }
     if (ranks.size() == 1) {

@@ -17,6 +17,9 @@ namespace {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kAny = kNone - 1;
 constexpr std::uint32_t kSample = 64;
+// No time of the plan passes what 64 bits hold: a chunk is planned no larger than the slowest link
+// moves in this time, beside which latencies are nothing, and these are planned no longer.
+constexpr std::uint64_t kLongest_ps = std::uint64_t{1} << 36U;
 
 // The edges of a member that begin with the same link: it carries one chunk at a time.
 struct Port {
@@ -42,7 +45,7 @@ class Spread {
   public:
     Spread(const GroupGraph& graph, const SpreadSettings& settings)
         : graph_(graph),
-          settings_(settings),
+          settings_(within_limits(graph, settings)),
           chunks_(graph.members() * settings.chunks_a_member),
           words_((chunks_ + 63) / 64),
           random_(mix(settings.seed)),
@@ -55,6 +58,7 @@ class Spread {
         holders_.assign(chunks_, 1);
         wanted_.assign(graph.members(), chunks_ - settings.chunks_a_member);
         free_ps_.assign(graph.links(), 0);
+        own_sent_.assign(graph.edges().size(), 0);
         find_ports();
         for (std::uint32_t member = 0; member < graph.members(); ++member) {
             for (std::uint32_t k = 0; k < settings.chunks_a_member; ++k) {
@@ -87,10 +91,22 @@ class Spread {
     }
 
   private:
+    static SpreadSettings within_limits(const GroupGraph& graph, SpreadSettings settings) {
+        for (std::uint32_t link = 0; link < graph.links(); ++link) {
+            const Bandwidth rate = graph.properties(link).bandwidth;
+            if (transfer_time(settings.chunk, rate).ps > kLongest_ps) {
+                settings.chunk = {std::max<std::uint64_t>(bytes_in({kLongest_ps}, rate), 1)};
+            }
+        }
+        settings.handling.ps = std::min(settings.handling.ps, kLongest_ps);
+        return settings;
+    }
+
     std::vector<std::uint64_t> wires() const {
         std::vector<std::uint64_t> wires;
         for (std::uint32_t link = 0; link < graph_.links(); ++link) {
-            wires.push_back(transfer_time(settings_.chunk, graph_.properties(link).bandwidth).ps);
+            const auto wire = transfer_time(settings_.chunk, graph_.properties(link).bandwidth);
+            wires.push_back(std::clamp<std::uint64_t>(wire.ps, 1, 16 * kLongest_ps));
         }
         return wires;
     }
@@ -100,7 +116,7 @@ class Spread {
         for (const GroupGraph::Edge& edge : graph_.edges()) {
             std::uint64_t way_ps = 0;
             for (const std::uint32_t link : graph_.path(edge)) {
-                way_ps = saturating_add(way_ps, passing_ps(link));
+                way_ps = way_ps + passing_ps(link);
             }
             ways.push_back(way_ps);
         }
@@ -220,29 +236,29 @@ class Spread {
         std::uint64_t start_ps = now_ps;
         std::uint64_t way_ps = 0;
         for (const std::uint32_t link : graph_.path(edge)) {
-            if (free_ps_[link] > saturating_add(start_ps, way_ps)) {
+            if (free_ps_[link] > start_ps + way_ps) {
                 start_ps = free_ps_[link] - way_ps;
             }
-            way_ps = saturating_add(way_ps, passing_ps(link));
+            way_ps = way_ps + passing_ps(link);
         }
         return start_ps;
     }
 
     std::uint64_t passing_ps(std::uint32_t link) const {
-        return saturating_add(wire_ps_[link], graph_.properties(link).latency.ps);
+        return wire_ps_[link] + std::min(graph_.properties(link).latency.ps, kLongest_ps);
     }
 
     void commit(std::uint32_t e, std::uint32_t chunk, std::uint64_t now_ps) {
         const GroupGraph::Edge& edge = graph_.edges()[e];
         std::uint64_t at_ps = now_ps;
         for (const std::uint32_t link : graph_.path(edge)) {
-            free_ps_[link] = saturating_add(at_ps, wire_ps_[link]);
-            at_ps = saturating_add(at_ps, passing_ps(link));
+            free_ps_[link] = at_ps + wire_ps_[link];
+            at_ps = at_ps + passing_ps(link);
         }
         claim(edge.to, chunk);
         ++holders_[chunk];
         --wanted_[edge.to];
-        const std::uint64_t ready_ps = saturating_add(at_ps, settings_.handling.ps);
+        const std::uint64_t ready_ps = at_ps + settings_.handling.ps;
         transfers_.push_back({now_ps, at_ps, ready_ps, edge.from, edge.to, chunk, false});
         events_.push({ready_ps, numbered_++, edge.to, chunk});
     }
@@ -256,8 +272,9 @@ class Spread {
         const std::uint64_t* got = claimed_.data() + std::size_t{edge.to} * words_;
         const std::uint32_t level = reach_.level(e);
         const std::uint64_t* near = level == 0 ? got : reach_.claimed(edge.to, level);
-        const std::uint32_t own = edge.from * settings_.chunks_a_member;
-        for (std::uint32_t chunk = own; chunk < own + settings_.chunks_a_member; ++chunk) {
+        // What the other end has, or need not get, it will never want again.
+        for (std::uint32_t& own = own_sent_[e]; own < settings_.chunks_a_member; ++own) {
+            const std::uint32_t chunk = edge.from * settings_.chunks_a_member + own;
             if (!is_set(near, chunk)) {
                 return chunk;
             }
@@ -330,19 +347,20 @@ class Spread {
     }
 
     const GroupGraph& graph_;
-    const SpreadSettings& settings_;
+    const SpreadSettings settings_;
     std::uint32_t chunks_;
     std::uint32_t words_;
     std::uint64_t random_;
     std::vector<std::uint64_t> wire_ps_;  // a chunk on a link
     std::vector<std::uint64_t> edge_ps_;  // and on the way over an edge
     Reach reach_;
-    std::vector<std::uint64_t> held_;     // a member: the chunks that it can send
-    std::vector<std::uint64_t> claimed_;  // and those that it has or is getting
-    std::vector<std::uint32_t> holders_;  // of a chunk, those included that are getting it
-    std::vector<std::uint32_t> wanted_;   // chunks that a member neither has nor is getting
-    std::vector<std::uint64_t> free_ps_;  // a link
-    std::vector<Port> ports_;             // the fastest first
+    std::vector<std::uint64_t> held_;      // a member: the chunks that it can send
+    std::vector<std::uint64_t> claimed_;   // and those that it has or is getting
+    std::vector<std::uint32_t> holders_;   // of a chunk, those included that are getting it
+    std::vector<std::uint32_t> wanted_;    // chunks that a member neither has nor is getting
+    std::vector<std::uint64_t> free_ps_;   // a link
+    std::vector<std::uint32_t> own_sent_;  // an edge: how many of its start's own are done with
+    std::vector<Port> ports_;              // the fastest first
     std::vector<std::vector<std::uint32_t>> ports_of_;
     std::vector<std::uint32_t> stirred_;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

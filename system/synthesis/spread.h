@@ -22,7 +22,7 @@ struct SpreadSettings {
 // A chunk on its way from a member to another: k·member to k·member + k-1 are those that a member
 // has at the start, with k chunks a member.
 struct Transfer {
-    std::uint64_t start_ps = 0;
+    std::uint64_t start_ps = 0;  // planned; below what 64 bits hold, whatever the sizes
     std::uint64_t end_ps = 0;    // arrived
     std::uint64_t ready_ps = 0;  // handled: can be sent on
     std::uint32_t from = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "system/collective/algorithm.h"
 
 namespace astra {
@@ -11,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t kUsualChunks = 4;
 constexpr std::uint32_t kManyChunks = 1024;  // of a whole group
+// More would only cost time.
+constexpr std::uint64_t kMostChunks = 1U << 16U;
 
 // Backwards: the last arrival becomes the first start. What a member handles before it can send a
 // chunk on, it handles here after the chunk has come.
@@ -24,7 +28,7 @@ void play_backwards(std::vector<Transfer>& transfers) {
         const std::uint64_t end_ps = last_ps - transfer.start_ps;
         transfer = {last_ps - transfer.end_ps,
                     end_ps,
-                    saturating_add(end_ps, handling_ps),
+                    end_ps + handling_ps,
                     transfer.to,
                     transfer.from,
                     transfer.chunk,
@@ -52,9 +56,13 @@ std::string synthesis_refusal(const ProgramShape& shape) {
         return refusal;
     }
     const std::uint64_t members = shape.members;
+    const std::uint64_t chunks = members * synthesised_chunks(shape);
+    if (chunks > kMostChunks) {
+        return fmt::format(
+            "it would cut the buffer into {} chunks, at most {} are possible", chunks, kMostChunks);
+    }
     const std::uint64_t halves = shape.kind == CollectiveKind::AllReduce ? 2 : 1;
-    return refuse_too_long(
-        saturating_multiply(halves * members * (members - 1), synthesised_chunks(shape)));
+    return refuse_too_long(halves * chunks * (members - 1));
 }
 
 std::vector<Transfer> synthesise(const GroupGraph& graph,
@@ -79,9 +87,9 @@ std::vector<Transfer> synthesise(const GroupGraph& graph,
     if (shape.kind != CollectiveKind::ReduceScatter) {
         spreading.handling = settings.endpoint_delay;
         for (Transfer transfer : spread(graph, spreading)) {
-            transfer.start_ps = saturating_add(transfer.start_ps, begin_ps);
-            transfer.end_ps = saturating_add(transfer.end_ps, begin_ps);
-            transfer.ready_ps = saturating_add(transfer.ready_ps, begin_ps);
+            transfer.start_ps = transfer.start_ps + begin_ps;
+            transfer.end_ps = transfer.end_ps + begin_ps;
+            transfer.ready_ps = transfer.ready_ps + begin_ps;
             transfers.push_back(transfer);
         }
     }

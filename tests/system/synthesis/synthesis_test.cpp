@@ -166,6 +166,30 @@ TEST(Synthesis, IsTheSameForTheSameSeed) {
     EXPECT_FALSE(one == synthesise(graph, shape, {kSize, kHandling, {}, 2}));
 }
 
+// Sizes, latencies and delays of years, and links of a bit a second: the plan stays finite, and is
+// the one of a size at which latencies do not matter either.
+TEST(Synthesis, PlansForAbsurdSizes) {
+    TestNetwork network(*find_backend("congestion_aware"), {{"ring", 6, {1}, kMaxPs / 2}});
+    const GroupGraph graph(network.routing(), all_ranks(network.topology()));
+    const ProgramShape shape = shape_of(CollectiveKind::AllReduce, 6, 4);
+    const auto transfers = synthesise(graph, shape, {{kMaxPs}, {kMaxPs}, {1}});
+    EXPECT_EQ(transfers.size(), 2 * 6 * 5 * 4U);
+    EXPECT_LT(makespan(transfers).ps, kMaxPs / 2);
+    EXPECT_TRUE(verify(program_of(transfers, shape), CollectiveKind::AllReduce, 0).correct);
+}
+
+// 20,000 chunks a member are planned as well as four: within 1 us of the bound.
+TEST(Synthesis, TakesManyChunks) {
+    TestNetwork network(*find_backend("congestion_aware"),
+                        {{"ring", 3, {400'000'000'000}, 500'000}});
+    const GroupGraph graph(network.routing(), all_ranks(network.topology()));
+    const ProgramShape shape = shape_of(CollectiveKind::AllGather, 3, 20'000);
+    const auto transfers = synthesise(graph, shape, {{60'000'000}, kHandling});
+    EXPECT_EQ(transfers.size(), 3 * 2 * 20'000U);
+    EXPECT_LT(makespan(transfers).ps,
+              bandwidth_bound(graph, CollectiveKind::AllGather, {60'000'000}).ps + 1'000'000);
+}
+
 TEST(Synthesis, RefusesAGroupThatIsCut) {
     const ConfigTree tree = ConfigTree::parse_text(
         "{dimensions: [{topology: line, ranks: 4, bandwidth: 1GB/s, latency: 1us}], "
@@ -184,6 +208,8 @@ TEST(Synthesis, RefusesOtherKindsAndTooManyMessages) {
               "it does all_gather, reduce_scatter, all_reduce only");
     EXPECT_NE(synthesis_refusal(shape_of(CollectiveKind::AllGather, 1U << 20U, ~0U)), "");
     EXPECT_NE(synthesis_refusal(shape_of(CollectiveKind::AllGather, 4096, 0)), "");
+    EXPECT_EQ(synthesis_refusal(shape_of(CollectiveKind::AllReduce, 1448, 0)), "");
+    EXPECT_NE(synthesis_refusal(shape_of(CollectiveKind::AllReduce, 1449, 0)), "");
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ TEST(Tacos, RefusesWhatItCannotDo) {
                 HasSubstr("algorithm 'tacos' cannot run all_to_all over 8 ranks"));
     EXPECT_THAT(error_of(study("tacoz")), HasSubstr("did you mean 'tacos'"));
     EXPECT_THAT(error_of(study("tacos0")), HasSubstr("unknown algorithm 'tacos0'"));
-    EXPECT_THAT(error_of(study("tacos1000000")), HasSubstr("a smaller number behind the name"));
+    EXPECT_THAT(error_of(study("tacos1000000")),
+                HasSubstr("into 8000000 chunks, at most 65536 are possible"));
 }
 
 }  // namespace
