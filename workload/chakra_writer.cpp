@@ -164,6 +164,9 @@ void ChakraWriter::add(const TraceNode& node) {
     for (const std::uint64_t parent : node.parents) {
         message.add_data_deps(parent);
     }
+    for (const std::uint64_t parent : node.control_parents) {
+        message.add_ctrl_deps(parent);
+    }
     if (node.kind != OpKind::Metadata && node.kind != OpKind::Invalid) {
         attribute(message, "is_cpu_op").set_bool_val(node.on_cpu);
     }

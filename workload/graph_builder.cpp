@@ -70,6 +70,7 @@ void TraceNode::clear() {
     name.clear();
     kind = OpKind::Invalid;
     parents.clear();
+    control_parents.clear();
     on_cpu = false;
     duration_ps = 0;
     operations.reset();
@@ -339,6 +340,8 @@ void GraphBuilder::add(const TraceNode& node) {
     parts.last_name = cut_text(node.name, kMostName);
     graph.name.push_back(parts.names.intern(parts.last_name));
     parts.node_parents = node.parents;
+    parts.node_parents.insert(
+        parts.node_parents.end(), node.control_parents.begin(), node.control_parents.end());
     graph.parent_count.push_back(parts.parents.add(node.id, parts.node_parents));
 }
 

@@ -21,6 +21,8 @@ struct TraceNode {
     std::string name;
     OpKind kind = OpKind::Invalid;
     std::vector<std::uint64_t> parents;  // data and control dependencies, repeats allowed
+    // More of them, which are to be written as control dependencies; readers give none.
+    std::vector<std::uint64_t> control_parents;
     bool on_cpu = false;
     std::uint64_t duration_ps = 0;
     std::optional<std::uint64_t> operations;

@@ -1,5 +1,5 @@
-// `astra inspect`: what is in an input, and what is wrong with it. Here of traces; of networks and
-// collectives in inspect_network.cpp and inspect_collective.cpp.
+// `astra inspect`: what is in an input, and what is wrong with it. Here of traces; of networks,
+// collectives and windows of gradients in inspect_network.cpp and so on.
 #include <algorithm>
 #include <cstdio>
 
@@ -8,6 +8,7 @@
 #include "astra/app/command.h"
 #include "astra/app/inspect_collective.h"
 #include "astra/app/inspect_network.h"
+#include "astra/app/inspect_windows.h"
 #include "astra/app/options.h"
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"
@@ -55,11 +56,15 @@ int run(const Arguments& arguments) {
     if (!arguments.empty() && arguments.front() == "collective") {
         return inspect_collective({arguments.begin() + 1, arguments.end()});
     }
+    if (!arguments.empty() && arguments.front() == "windows") {
+        return inspect_windows({arguments.begin() + 1, arguments.end()});
+    }
     OptionSet options(
         "usage: astra inspect trace PREFIX [options]\n"
         "       astra inspect network STUDY.yml [options], see astra inspect network --help\n"
         "       astra inspect collective MACHINE.yml [options], see astra inspect collective "
-        "--help\n\n"
+        "--help\n"
+        "       astra inspect windows STUDY.yml [options], see astra inspect windows --help\n\n"
         "Counts what is in the traces PREFIX.<rank>.et and checks that sends and receives, and the "
         "collectives "
         "of each group, fit together. Exit status 2 if they do not.");
@@ -71,15 +76,15 @@ int run(const Arguments& arguments) {
         return 0;
     }
     const auto& words = options.positional();
-    const std::vector<std::string> what = {"trace", "network", "collective"};
+    const std::vector<std::string> what = {"trace", "network", "collective", "windows"};
     if (words.empty() || words.front() != "trace") {
         if (words.empty()) {
             throw ConfigError(
-                "inspect: needs what to inspect: trace PREFIX, network STUDY.yml or "
-                "collective MACHINE.yml");
+                "inspect: needs what to inspect: trace PREFIX, network STUDY.yml, "
+                "collective MACHINE.yml or windows STUDY.yml");
         }
         const std::string& word = words.front();
-        if (word == "network" || word == "collective") {
+        if (word == "network" || word == "collective" || word == "windows") {
             throw ConfigError(fmt::format("inspect: the word '{}' goes before the options", word));
         }
         throw ConfigError(
@@ -96,8 +101,8 @@ int run(const Arguments& arguments) {
 extern const Command kInspectCommand;
 const Command kInspectCommand = {
     "inspect",
-    "says what is in traces, or what a network or a collective is like, and what is wrong with "
-    "them",
+    "says what is in traces, or what a network, a collective or the windows of gradients are "
+    "like, and what is wrong with them",
     run};
 
 }  // namespace astra

@@ -12,10 +12,13 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
+#include "workload/training/window_report.h"
 
 namespace astra {
 
 namespace {
+
+constexpr std::uint64_t kMostIterations = 1'000'000;
 
 // "0-7" or "5": the first and the last rank.
 std::pair<std::uint32_t, std::uint32_t> parse_range(const ConfigView& item, std::uint32_t ranks) {
@@ -130,6 +133,7 @@ void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
     const std::array<std::string, 2> meanings = {"shard", "total"};
     spec.all_gather_shards = workload.choice_or("all_gather_size", "shard", meanings) == "shard";
     spec.traces.ranks = static_cast<std::uint32_t>(spec.ranks.size());
+    read_training(workload, spec);
     if (const auto generate = workload.find("generate")) {
         read_generator(*generate, spec);
         return;
@@ -139,6 +143,63 @@ void JobReader::read_workload(const ConfigView& workload, Spec& spec) {
         spec.traces.group_file = groups->as_file_name();
     }
     spec.traces.element_bytes = workload.integer_or("element_bytes", 1, 1, 1U << 20);
+}
+
+void JobReader::read_training(const ConfigView& workload, Spec& spec) {
+    spec.workload_where = workload.where() + ": " + workload.path() + ": ";
+    const auto asks = [&](const ConfigView& key) {
+        spec.training_where = key.where() + ": " + key.path() + ": ";
+    };
+    if (const auto iterations = workload.find("iterations")) {
+        spec.training.iterations =
+            static_cast<std::uint32_t>(iterations->as_integer(1, kMostIterations));
+        asks(*iterations);
+    }
+    if (const auto barrier = workload.find("iteration_barrier")) {
+        const std::string text = barrier->as_string();
+        const std::array<std::string_view, 8> switches = {
+            "true", "false", "yes", "no", "on", "off", "1", "0"};
+        if (std::find(switches.begin(), switches.end(), text) != switches.end()) {
+            spec.training.barrier = barrier->as_bool();
+        } else if (text != "auto") {
+            spec.training.barrier = false;
+            spec.training.barrier_op = text;
+        }
+        asks(*barrier);
+    }
+    if (const auto rules = workload.find("training_rules")) {
+        spec.training.rule_file = rules->as_file_name();
+        asks(*rules);
+    }
+}
+
+void JobReader::look_for_windows() {
+    for (Spec& spec : specs_) {
+        if (spec.training_where.empty()) {
+            spec.training_where = spec.workload_where;
+        }
+    }
+}
+
+TrainingReport JobReader::prepare(const Spec& spec,
+                                  const SystemConfig& system,
+                                  const PolicyTraits& policy,
+                                  Workload& workload,
+                                  Warnings& warnings) {
+    if (spec.training_where.empty() && !policy.queues) {
+        return {};
+    }
+    TrainingReport report;
+    try {
+        report = prepare_training(workload, spec.training, policy, system, warnings);
+    } catch (const ConfigError& error) {
+        throw ConfigError(spec.training_where + error.what());
+    }
+    if (report.windows.empty() && !spec.training_where.empty()) {
+        throw TraceError(spec.training_where +
+                         "no gradient transfers: " + why_no_transfers(workload));
+    }
+    return report;
 }
 
 void JobReader::read_generator(const ConfigView& generate, Spec& spec) {
@@ -170,7 +231,9 @@ Workload JobReader::generate(const Spec& spec, Warnings& warnings) {
     }
 }
 
-LoadedJobs JobReader::load(Warnings& warnings) const {
+LoadedJobs JobReader::load(const SystemConfig& system,
+                           const PolicyTraits& policy,
+                           Warnings& warnings) const {
     LoadedJobs jobs;
     for (const Spec& spec : specs_) {
         if (!spec.flow_file.empty()) {
@@ -186,6 +249,7 @@ LoadedJobs JobReader::load(Warnings& warnings) const {
         job.all_gather_shards = spec.all_gather_shards;
         job.workload =
             spec.generated ? generate(spec, warnings) : load_traces(spec.traces, warnings);
+        jobs.training.push_back(prepare(spec, system, policy, job.workload, warnings));
         jobs.traces.push_back(std::move(job));
     }
     return jobs;

@@ -13,11 +13,13 @@
 #include "workload/generator.h"
 #include "workload/replayer.h"
 #include "workload/trace_loader.h"
+#include "workload/training/training.h"
 
 namespace astra {
 
 struct LoadedJobs {
     std::vector<Job> traces;
+    std::vector<TrainingReport> training;  // beside `traces`; without windows where not looked for
     std::vector<FlowJob> flows;
 };
 
@@ -29,8 +31,14 @@ class JobReader {
     // A list of ranks and ranges of them, [0-3, 8]. Throws ConfigError.
     static std::vector<std::uint32_t> read_ranks(const ConfigView& list, std::uint32_t ranks);
 
-    // Reads the flow sets, reads or generates the traces.
-    LoadedJobs load(Warnings& warnings) const;
+    // Windows of every job, whatever its keys and the policy.
+    void look_for_windows();
+
+    // Reads the flow sets, reads or generates the traces; prepares those for which the study or the
+    // policy of the transfers asks for iterations and windows.
+    LoadedJobs load(const SystemConfig& system,
+                    const PolicyTraits& policy,
+                    Warnings& warnings) const;
 
   private:
     struct Spec {
@@ -44,7 +52,16 @@ class JobReader {
         std::vector<std::uint32_t> ranks;
         SimTime start;
         bool all_gather_shards = true;
+        TrainingOptions training;
+        std::string training_where;  // of a key of it; "" = the study does not ask for it
+        std::string workload_where;
     };
+    static void read_training(const ConfigView& workload, Spec& spec);
+    static TrainingReport prepare(const Spec& spec,
+                                  const SystemConfig& system,
+                                  const PolicyTraits& policy,
+                                  Workload& workload,
+                                  Warnings& warnings);
     static void read_workload(const ConfigView& workload, Spec& spec);
     static void read_generator(const ConfigView& generate, Spec& spec);
     static Workload generate(const Spec& spec, Warnings& warnings);

@@ -84,9 +84,15 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
                            topology.ranks());
     }
     JobReader reader(study.root(), topology.ranks());
+    if (recording.look_for_windows) {
+        reader.look_for_windows();
+    }
     // Keys are judged before traces are read: a misspelt one is found at once.
     study.reject_unread();
-    add_jobs(reader.load(warnings));
+    add_jobs(reader.load(
+        system,
+        {transfer_policy->queues(), transfer_policy->barrier(), transfer_policy->orders_compute()},
+        warnings));
     check_transfers();
     if (recording.ops) {
         replayer.record_ops();
@@ -123,6 +129,7 @@ void Simulation::Parts::check_transfers() const {
 }
 
 void Simulation::Parts::add_jobs(LoadedJobs loaded) {
+    training = std::move(loaded.training);
     job_of.resize(topology.ranks());
     const auto name_job = [&](const std::string& name, const std::vector<std::uint32_t>& ranks) {
         for (const std::uint32_t rank : ranks) {

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "astra/app/run_result.h"
 #include "astra/config/config_view.h"
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
+#include "workload/training/training.h"
 
 namespace astra {
 
@@ -31,6 +34,7 @@ struct Recording {
     bool queues = false;     // links in intervals of output.sample_interval, for queues.csv
     bool ops = false;        // when each op ran, for ops.csv
     bool transfers = false;  // windows of gradient transfers, for windows.csv and windows.svg
+    bool look_for_windows = false;  // of every job, whether or not the study asks for them
 };
 
 class Simulation {
@@ -53,6 +57,9 @@ class Simulation {
     std::uint32_t ranks() const;
     std::uint64_t ops() const;
     std::uint64_t flows() const;  // of flow sets
+    // What was found out about the gradient transfers of each job that replays traces; without
+    // windows where neither the study nor its policy asked for them.
+    const std::vector<TrainingReport>& training() const;
     // output.directory of the study, "" if there is none.
     const std::string& output_folder() const;
 

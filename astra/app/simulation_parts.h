@@ -47,9 +47,10 @@ struct Simulation::Parts {
     Replayer replayer;
     FlowPlayer flows;
     std::optional<BackgroundTraffic> background;
-    std::uint64_t moves = 0;            // of the workload, when last looked at
-    std::vector<std::string> jobs;      // by name, those with flow sets first
-    std::vector<std::uint32_t> job_of;  // by rank
+    std::uint64_t moves = 0;               // of the workload, when last looked at
+    std::vector<std::string> jobs;         // by name, those with flow sets first
+    std::vector<std::uint32_t> job_of;     // by rank
+    std::vector<TrainingReport> training;  // of the jobs that replay traces
     std::optional<LinkSampler> sampler;
     std::vector<LinkChange> failures;
     std::size_t failures_to_come = 0;

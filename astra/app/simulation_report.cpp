@@ -109,6 +109,10 @@ std::uint64_t Simulation::flows() const {
     return parts_->flows.flows();
 }
 
+const std::vector<TrainingReport>& Simulation::training() const {
+    return parts_->training;
+}
+
 const std::string& Simulation::output_folder() const {
     return parts_->output_folder;
 }

@@ -23,6 +23,10 @@ constexpr std::size_t kLongestLine = 4096;
 constexpr std::uint64_t kMostParameters = std::uint64_t{1} << 53U;
 constexpr std::uint64_t kBytesOfFp32 = 4;
 
+// In the order of Reader::Column.
+constexpr std::array<const char*, 4> kColumns = {
+    "tensor", "params", "fwd_flops_per_sample", "grad_bytes_fp32"};
+
 std::string_view trimmed(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(" \t\r\"");
     const std::size_t end = text.find_last_not_of(" \t\r\"");
@@ -97,19 +101,18 @@ class Reader {
     }
 
     void take_header(const std::vector<std::string>& fields) {
-        static constexpr std::array<const char*, Columns> kNames = {
-            "tensor", "params", "fwd_flops_per_sample", "grad_bytes_fp32"};
         columns_ = fields.size();
         for (std::size_t column = 0; column < Columns; ++column) {
-            const auto found = std::find(fields.begin(), fields.end(), kNames[column]);
+            const auto found = std::find(fields.begin(), fields.end(), kColumns[column]);
             if (found == fields.end() && column != GradientBytes) {
                 std::vector<std::string> listed;
+                listed.reserve(fields.size());
                 for (const std::string& field : fields) {
                     listed.push_back(printable(field));
                 }
                 fail(fmt::format("the line of headers has no column '{}'{}",
-                                 kNames[column],
-                                 suggestion(kNames[column], listed)));
+                                 kColumns[column],
+                                 suggestion(kColumns[column], listed)));
             }
             place_[column] =
                 found == fields.end() ? kAbsent : static_cast<std::size_t>(found - fields.begin());

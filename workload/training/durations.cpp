@@ -1,0 +1,49 @@
+#include "workload/training/durations.h"
+
+#include <cstddef>
+
+#include "system/compute_model.h"
+
+namespace astra {
+
+namespace {
+
+Duration duration_of(const ExecutionGraph& graph,
+                     std::uint32_t op,
+                     const SystemConfig& system,
+                     const ComputeModel& model) {
+    const Duration recorded{graph.duration_ps[op]};
+    if (system.replay_only) {
+        return recorded;
+    }
+    if (graph.kind[op] == OpKind::Compute) {
+        const ComputeDetail& detail = graph.computes[graph.detail[op]];
+        const bool by_roofline = system.roofline && graph.on_cpu[op] == 0 &&
+                                 (detail.has_operations || detail.has_tensor);
+        return by_roofline ? model.roofline(detail.operations, {detail.tensor_bytes}) : recorded;
+    }
+    if (graph.kind[op] == OpKind::Collective) {
+        const Duration measured = measured_cost(graph.collectives[graph.detail[op]], system);
+        return measured.ps > 0 ? measured : recorded;
+    }
+    return recorded;
+}
+
+}  // namespace
+
+Duration measured_cost(const CollectiveDetail& detail, const SystemConfig& system) {
+    const auto& measured = system.measured[static_cast<std::size_t>(detail.kind)];
+    return measured ? measured->at(detail.bytes) : Duration{};
+}
+
+std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemConfig& system) {
+    const ComputeModel model(system);
+    std::vector<Duration> durations;
+    durations.reserve(graph.size());
+    for (std::uint32_t op = 0; op < graph.size(); ++op) {
+        durations.push_back(duration_of(graph, op, system, model));
+    }
+    return durations;
+}
+
+}  // namespace astra
