@@ -125,10 +125,7 @@ class Inspection {
           choice_(single_choice(system_, kind_)) {
         pass_over_sections_but(study_.root(), {"network", "system"});
         study_.reject_unread();
-        shape_.kind = program_kind(kind_);
-        shape_.members = static_cast<std::uint32_t>(ranks_.size());
-        shape_.parameter = choice_.parameter;
-        shape_.levels = choice_.levels;
+        shape_ = choice_.shape(program_kind(kind_), static_cast<std::uint32_t>(ranks_.size()));
         shape_.root = root(options);
         program_.emplace(make());
         report_ = report_program(*program_, size_);

@@ -62,7 +62,7 @@ std::string synthesis_refusal(const ProgramShape& shape) {
             "it would cut the buffer into {} chunks, at most {} are possible", chunks, kMostChunks);
     }
     const std::uint64_t halves = shape.kind == CollectiveKind::AllReduce ? 2 : 1;
-    return refuse_too_long(halves * chunks * (members - 1));
+    return refuse_too_long_by_number(halves * chunks * (members - 1));
 }
 
 std::vector<Transfer> synthesise(const GroupGraph& graph,
