@@ -1,6 +1,7 @@
 // Synthesised programs: proved, within the bounds of their links, and as fast as was promised.
 #include "system/synthesis/synthesis.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -176,6 +177,23 @@ TEST(Synthesis, PlansForAbsurdSizes) {
     EXPECT_EQ(transfers.size(), 2 * 6 * 5 * 4U);
     EXPECT_LT(makespan(transfers).ps, kMaxPs / 2);
     EXPECT_TRUE(verify(program_of(transfers, shape), CollectiveKind::AllReduce, 0).correct);
+}
+
+// A link of eight times the bandwidth stays one: at the least each of four rings gets 12 · 4 chunks
+// over slow links, 192 of 960 transfers in all. With equal links it would be half of them.
+TEST(Synthesis, PlansForAbsurdSizesInProportion) {
+    TestNetwork network(
+        *find_backend("congestion_aware"),
+        {{"ring", 4, {800'000'000'000}, 500'000}, {"ring", 4, {100'000'000'000}, 500'000}});
+    const GroupGraph graph(network.routing(), all_ranks(network.topology()));
+    const ProgramShape shape = shape_of(CollectiveKind::AllGather, 16, 4);
+    const auto transfers = synthesise(graph, shape, {{kMaxPs}, kHandling});
+    const auto slow = std::count_if(transfers.begin(), transfers.end(), [](const Transfer& t) {
+        return t.from / 4 != t.to / 4;
+    });
+    EXPECT_EQ(transfers.size(), 960U);
+    EXPECT_GE(slow, 192);
+    EXPECT_LE(slow, 240);
 }
 
 // 20,000 chunks a member are planned as well as four: within 1 us of the bound.
