@@ -142,7 +142,10 @@ std::string refusal(const std::string& kind, const std::string& algorithm) {
 TEST(AllKindsTest, WhatAnAlgorithmCannotDoIsRefusedWithTheReason) {
     EXPECT_THAT(refusal("reduce", "ring"),
                 HasSubstr("algorithm 'ring' cannot run reduce over 8 ranks"));
-    EXPECT_THAT(refusal("gather", "chain"), HasSubstr("it does broadcast, reduce only"));
+    EXPECT_THAT(refusal("barrier", "chain"),
+                HasSubstr("it does broadcast, reduce, gather, scatter only"));
+    EXPECT_THAT(refusal("gather", "chain4294967295"),
+                HasSubstr("its program would store 120259084260 messages"));
     EXPECT_THAT(refusal("reduce_scatter_block", "flat"),
                 HasSubstr("cannot run reduce_scatter_block over 8 ranks"));
     EXPECT_THAT(refusal("all_reduce", "hierarchical"),

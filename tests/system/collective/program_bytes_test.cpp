@@ -143,6 +143,20 @@ TEST(ProgramBytesTest, RingsAndTreesOfAnAllReduce) {
     }
 }
 
+// A block passes as many links as its owner is away from the root: 1 + … + n-1.
+TEST(ProgramBytesTest, ChainsOfBlocks) {
+    for (const std::uint32_t n : {2U, 3U, 7U, 8U, 16U}) {
+        for (const char* name : {"chain", "chain3"}) {
+            const AlgorithmChoice choice = parse_algorithm(name);
+            for (const CollectiveKind kind : {CollectiveKind::Gather, CollectiveKind::Scatter}) {
+                const Program program = make_program(*choice.algorithm, choice.shape(kind, n));
+                // 6 B for each member.
+                EXPECT_EQ(bytes_sent(program, Bytes{6ULL * n}), 6ULL * n * (n - 1) / 2) << name;
+            }
+        }
+    }
+}
+
 // Pairwise: as direct. Bruck: the block for the member j ahead moves once for every one of j in
 // binary; over all j < n = 2^L that is n/2·L times. Two levels of G and O = n/G: to a member come
 // the blocks of the O(G-1) members at other places inside, G(O-1) across.
