@@ -128,8 +128,10 @@ void check_groups(const Workload& workload, std::vector<std::string>& lines) {
         for (std::uint32_t op = 0; op < rank.graph->size(); ++op) {
             if (rank.graph->kind[op] == OpKind::Collective) {
                 const auto& detail = rank.graph->collectives[rank.graph->detail[op]];
-                asks[rank.groups[detail.group_role]][r].emplace_back(detail.kind,
-                                                                     detail.bytes.count);
+                // With a size for each pair every rank may send another sum.
+                const std::uint64_t bytes =
+                    detail.pairs == kNoRole ? detail.bytes.count : ~std::uint64_t{0};
+                asks[rank.groups[detail.group_role]][r].emplace_back(detail.kind, bytes);
             }
         }
     }

@@ -123,6 +123,24 @@ TEST(SplitSizesTest, JsonTracesBringLists) {
     EXPECT_EQ(simulated_bytes(R"("in_split_size": [], "comm_size": 24)"), 24U);
 }
 
+// Ranks that send different sums do not contradict each other; one without sizes does.
+TEST(SplitSizesTest, InspectingTracesKnowsOfPairs) {
+    const test::ScratchFolder folder;
+    const auto write = [&](const char* rank, const std::string& sizes) {
+        folder.write(std::string("t.") + rank + ".et",
+                     R"({"workload_graph": [{"id": 1, "name": "a", "type": 7, "comm_type": 6, )" +
+                         sizes + "}]}");
+    };
+    write("0", R"("in_split_size": [5, 7])");
+    write("1", R"("in_split_size": [1, 2])");
+    const Arguments inspect = {"inspect", "trace", folder.file("t")};
+    EXPECT_EQ(test::run_captured(inspect).status, 0);
+    write("1", R"("comm_size": 12)");
+    const test::ProgramRun differ = test::run_captured(inspect);
+    EXPECT_EQ(differ.status, 2);
+    EXPECT_THAT(differ.error, HasSubstr("other kinds or sizes"));
+}
+
 // Both all_to_alls of a layer, 3 B to 1 B: rank 0 keeps 3 of 4 MiB and sends 1, rank 1 the other
 // way round.
 TEST(SplitSizesTest, ExpertsAreWantedUnevenly) {
