@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "astra/core/error.h"
 #include "system/collective_engine.h"
 
 namespace astra {
@@ -9,27 +12,55 @@ namespace astra {
 namespace {
 
 constexpr std::uint32_t kNoRun = 0xffffffffU;
+// Of chunks at ranks, each of which costs some 30 bytes.
+constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 27U;
 
 }  // namespace
 
-void CollectiveEngine::cut(CollectiveInstance& instance, CollectivePlan& plan) const {
+void CollectiveEngine::cut(CollectiveInstance& instance, CollectivePlan& plan) {
     // No chunk is so small that a rank's part of it would be empty.
     const CollectiveRequest& request = instance.request;
     const std::uint64_t parts =
         request.by_pair() ? config_.chunks
                           : request.bytes.count / (request.bytes_are_a_shard ? 1 : plan.members);
-    instance.chunks.assign(
-        plan.has_phases() ? std::clamp<std::uint64_t>(parts, 1, config_.chunks) : 1, {});
+    const std::uint64_t chunks =
+        plan.has_phases() ? std::clamp<std::uint64_t>(parts, 1, config_.chunks) : 1;
+    if (chunks * instance.members.size() > kMostPlaces) {
+        throw InputError(
+            fmt::format("group '{}', collective {}: {} chunks (system.chunks) at {} "
+                        "ranks are more than the {} that can be simulated",
+                        plan.group->name(),
+                        instance.sequence,
+                        chunks,
+                        instance.members.size(),
+                        kMostPlaces));
+    }
+    instance.chunks.assign(chunks, {});
     std::size_t runs = 0;
     if (plan.has_phases()) {
-        const Itinerary& itinerary = plan.itinerary(plan.ascending());
-        for (CollectiveInstance::Chunk& chunk : instance.chunks) {
-            chunk = {&itinerary, runs};
+        const DimensionOrder& policy =
+            plan.digits.size() > 1 ? *config_.dimension_order : kAscendingDimensionOrder;
+        const auto orders =
+            policy.orders({plan, instance.chunks.size(), instance.chunk_bytes(0), *this});
+        for (std::size_t chunk = 0; chunk < orders.size(); ++chunk) {
+            const Itinerary& itinerary = plan.itinerary(orders[chunk]);
+            instance.chunks[chunk] = {&itinerary, runs};
             runs += itinerary.runs;
         }
     }
     instance.phase.assign(instance.chunks.size() * instance.members.size(), 0);
     instance.runs.assign(runs, kNoRun);
+}
+
+// As over the first subgroup of the digit.
+const PhaseLoad& CollectiveEngine::of(CollectivePlan& plan, const PhasePlan& phase, Bytes size) {
+    const auto [place, is_new] = plan.loads.try_emplace({phase.digit, phase.kind});
+    if (is_new) {
+        const std::vector<std::uint32_t> ranks = plan.ranks(phase, 0);
+        const Program& program = program_for(plan, phase, 0, false, ranks, size);
+        place->second = phase_load(program, ranks, routing_, config_.endpoint_delay);
+    }
+    return place->second;
 }
 
 // The ways up and down of an all_reduce have queues of their own as far as there are enough.

@@ -17,8 +17,12 @@ namespace {
 DimensionQueues::Limits limits_of(const Topology& topology,
                                   const SystemConfig& config,
                                   bool pass_younger) {
-    return {
-        topology.dimensions(), config.queues, config.active_chunks, config.patience, pass_younger};
+    return {topology.dimensions(),
+            config.queues,
+            config.active_chunks,
+            config.chunk_order,
+            config.patience,
+            pass_younger};
 }
 
 }  // namespace

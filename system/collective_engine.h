@@ -18,13 +18,14 @@
 #include "system/collective_instance.h"
 #include "system/collective_plan.h"
 #include "system/collective_run.h"
+#include "system/dimension_order/dimension_order.h"
 #include "system/dimension_queues.h"
 #include "system/process_group.h"
 #include "system/system_config.h"
 
 namespace astra {
 
-class CollectiveEngine final : private RunOwner, private ChunkStarter {
+class CollectiveEngine final : private RunOwner, private ChunkStarter, private PhaseLoads {
   public:
     // All references outlive the engine. `pass_younger` is there for a test (dimension_queues.h).
     CollectiveEngine(EventQueue& queue,
@@ -100,6 +101,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
     void member_finished(CollectiveRun& run, std::uint32_t member) override;
     void start_chunk(const ChunkAt& chunk) override;
     bool peers_have_come(const ChunkAt& chunk) const override;
+    const PhaseLoad& of(CollectivePlan& plan, const PhasePlan& phase, Bytes size) override;
 
     // The one place where the plan of a request is chosen.
     CollectivePlan& plan_for(Group& group, const CollectiveRequest& request);
@@ -108,7 +110,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter {
                                      std::uint32_t position,
                                      const CollectiveRequest& request);
     // Cuts the collective into chunks, and gives each its order of dimensions.
-    void cut(CollectiveInstance& instance, CollectivePlan& plan) const;
+    void cut(CollectiveInstance& instance, CollectivePlan& plan);
     void add_pairs(CollectiveInstance& instance,
                    std::uint32_t position,
                    const CollectiveRequest& request) const;

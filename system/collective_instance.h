@@ -71,4 +71,11 @@ struct CollectiveInstance {
     }
 };
 
+// A chunk of a collective at one rank of it.
+struct ChunkAt {
+    CollectiveInstance* instance = nullptr;
+    std::uint32_t position = 0;
+    std::uint32_t chunk = 0;
+};
+
 }  // namespace astra

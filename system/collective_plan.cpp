@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
+#include "system/dimension_order/dimension_order.h"
 
 namespace astra {
 
@@ -143,6 +144,9 @@ class PlanMaker {
         if (plan_.key.by_pair) {
             join_digits();
         }
+        if (config_.dimension_order->varies && plan_.digits.size() > 1) {
+            check_any_order();
+        }
         return std::move(plan_);
     }
 
@@ -207,7 +211,24 @@ class PlanMaker {
         }
     }
 
-    void check(const PhasePlan& phase) const {
+    // Any digit may come first or last.
+    void check_any_order() const {
+        for (std::uint32_t digit = 0; digit < plan_.digits.size(); ++digit) {
+            PhasePlan phase;
+            phase.digit = digit;
+            phase.choice = plan_.choices[digit];
+            phase.kind = program_kind(plan_.key.kind);
+            check(phase, true);
+            if (plan_.returns) {
+                for (const auto kind : {CollectiveKind::ReduceScatter, CollectiveKind::AllGather}) {
+                    phase.kind = kind;
+                    check(phase, true);
+                }
+            }
+        }
+    }
+
+    void check(const PhasePlan& phase, bool in_any_order = false) const {
         const std::uint32_t members = plan_.digit_of(phase).size;
         const std::string refusal = refusal_of(phase);
         if (!refusal.empty()) {
@@ -215,13 +236,17 @@ class PlanMaker {
             throw AlgorithmRefused(
                 where(),
                 fmt::format(
-                    "algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}",
+                    "algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}{}",
                     phase.choice.name,
                     name_of(phase.kind == program_kind(asked) ? asked : phase.kind),
                     members,
                     group_.name(),
                     plan_.digit_of(phase).dimension,
-                    refusal));
+                    refusal,
+                    in_any_order ? fmt::format("; with system.dimension_order '{}' any dimension "
+                                               "may come at any place",
+                                               config_.dimension_order->name)
+                                 : ""));
         }
     }
 

@@ -21,6 +21,7 @@
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
 #include "system/collective/algorithm.h"
+#include "system/phase_load.h"
 #include "system/process_group.h"
 #include "system/system_config.h"
 
@@ -76,6 +77,8 @@ struct CollectivePlan {
     std::uint32_t members = 1;  // product of the digits: who exchanges data
     std::string algorithm;      // for people: "ring+direct"
     const MeasuredTime* measured = nullptr;
+    // By digit and kind, of those that were asked for.
+    std::map<std::pair<std::uint32_t, CollectiveKind>, PhaseLoad> loads;
 
     bool has_phases() const { return !digits.empty() && measured == nullptr; }
     // The digits as they are: the first dimension first.

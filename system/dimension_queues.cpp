@@ -27,16 +27,27 @@ DimensionQueues::DimensionQueues(EventQueue& queue,
 
 void DimensionQueues::add(std::uint32_t queue, const ChunkAt& chunk) {
     auto& waiting = queues_[queue].waiting;
+    const Waiting last{chunk, arrivals_++};
     auto place = waiting.end();
-    while (place != waiting.begin() &&
-           std::prev(place)->instance->priority < chunk.instance->priority) {
+    while (place != waiting.begin() && goes_before(last, *std::prev(place))) {
         --place;
     }
-    waiting.insert(place, chunk);
+    waiting.insert(place, last);
+}
+
+bool DimensionQueues::goes_before(const Waiting& a, const Waiting& b) const {
+    for (const ChunkOrder* order : limits_.order) {
+        const std::uint64_t key = order->key(a.chunk, a.arrival);
+        const std::uint64_t other = order->key(b.chunk, b.arrival);
+        if (key != other) {
+            return key < other;
+        }
+    }
+    return a.arrival < b.arrival;
 }
 
 void DimensionQueues::start(Queue& queue, std::size_t waiting) {
-    const ChunkAt chunk = queue.waiting[waiting];
+    const ChunkAt chunk = queue.waiting[waiting].chunk;
     queue.waiting.erase(queue.waiting.begin() + static_cast<std::ptrdiff_t>(waiting));
     queue.holders.push_back({chunk, events_.now()});
     starter_.start_chunk(chunk);
@@ -64,7 +75,8 @@ void DimensionQueues::leave(std::uint32_t queue, const ChunkAt& chunk) {
 std::size_t DimensionQueues::kept_out(const Queue& queue, Duration held_for) const {
     std::size_t oldest = queue.waiting.size();
     for (std::size_t i = 0; i < queue.waiting.size(); ++i) {
-        if (oldest == queue.waiting.size() || is_older(queue.waiting[i], queue.waiting[oldest])) {
+        if (oldest == queue.waiting.size() ||
+            is_older(queue.waiting[i].chunk, queue.waiting[oldest].chunk)) {
             oldest = i;
         }
     }
@@ -73,7 +85,7 @@ std::size_t DimensionQueues::kept_out(const Queue& queue, Duration held_for) con
     }
     const bool kept =
         std::any_of(queue.holders.begin(), queue.holders.end(), [&](const Holder& holder) {
-            return is_older(queue.waiting[oldest], holder.chunk) &&
+            return is_older(queue.waiting[oldest].chunk, holder.chunk) &&
                    holder.since + held_for <= events_.now() &&
                    !starter_.peers_have_come(holder.chunk);
         });

@@ -1,7 +1,7 @@
 // Which chunks of a rank may use a dimension at a time.
 //
 // Each rank has some queues for each dimension; in a queue a limited number of chunks run at once,
-// the others wait in the order of their priority, first come first served among equals.
+// the others wait, in an order that is configured (chunk_order.h).
 //
 // A limit alone deadlocks: with one queue for the way up and the way down of an all_reduce over
 // three dimensions, rank A may hold its place with a chunk that waits for rank B, while B holds its
@@ -16,16 +16,10 @@
 
 #include "astra/core/event_queue.h"
 #include "astra/core/types.h"
+#include "system/chunk_order.h"
 #include "system/collective_instance.h"
 
 namespace astra {
-
-// A chunk of a collective at one rank of it.
-struct ChunkAt {
-    CollectiveInstance* instance = nullptr;
-    std::uint32_t position = 0;
-    std::uint32_t chunk = 0;
-};
 
 class ChunkStarter {
   public:
@@ -45,6 +39,7 @@ class DimensionQueues {
         std::uint32_t dimensions = 1;
         std::uint32_t queues = 1;         // a dimension
         std::uint32_t active_chunks = 1;  // a dimension: shared out among its queues, rounded up
+        ChunkOrders order;
         Duration patience;
         bool pass_younger = true;  // false: places are never exceeded, and runs may deadlock
     };
@@ -68,11 +63,16 @@ class DimensionQueues {
         ChunkAt chunk;
         SimTime since;
     };
+    struct Waiting {
+        ChunkAt chunk;
+        std::uint64_t arrival = 0;
+    };
     struct Queue {
-        std::vector<ChunkAt> waiting;
+        std::vector<Waiting> waiting;  // who goes first, first
         std::vector<Holder> holders;
         bool check_pending = false;
     };
+    bool goes_before(const Waiting& a, const Waiting& b) const;
     void start(Queue& queue, std::size_t waiting);
     void watch(std::uint32_t queue);
     void check(std::uint64_t queue);
@@ -85,6 +85,7 @@ class DimensionQueues {
     Limits limits_;
     std::uint32_t places_ = 1;
     std::uint64_t passed_ = 0;
+    std::uint64_t arrivals_ = 0;
     std::vector<Queue> queues_;
 };
 

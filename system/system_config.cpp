@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "astra/core/nearest.h"
+#include "system/chunk_order.h"
+#include "system/dimension_order/dimension_order.h"
 
 namespace astra {
 
@@ -182,6 +184,38 @@ void read_compute(const ConfigView& system, SystemConfig& config) {
     read_noise(system, "measured_noise", config.measured_noise, config.measured_noise_seed);
 }
 
+std::vector<const ChunkOrder*> read_chunk_order(const ConfigView& system) {
+    std::vector<std::string> names;
+    for (const ChunkOrder* order : chunk_orders()) {
+        names.emplace_back(order->name);
+    }
+    const auto value = system.find("chunk_order");
+    if (!value) {
+        return {find_chunk_order(system.choice_or("chunk_order", kPriorityChunkOrder.name, names))};
+    }
+    std::vector<const ChunkOrder*> orders;
+    for (const ConfigView& item : value->items()) {
+        const ChunkOrder* order = find_chunk_order(item.as_choice(names));
+        if (std::find(orders.begin(), orders.end(), order) != orders.end()) {
+            item.fail(fmt::format("'{}' is in the list already", order->name));
+        }
+        orders.push_back(order);
+    }
+    if (orders.empty()) {
+        value->fail("names no order");
+    }
+    return orders;
+}
+
+const DimensionOrder& read_dimension_order(const ConfigView& system) {
+    std::vector<std::string> names;
+    for (const DimensionOrder* order : dimension_orders()) {
+        names.emplace_back(order->name);
+    }
+    return *find_dimension_order(
+        system.choice_or("dimension_order", kAscendingDimensionOrder.name, names));
+}
+
 }  // namespace
 
 Duration MeasuredTime::at(Bytes size) const {
@@ -234,6 +268,8 @@ SystemConfig SystemConfig::from_config(const ConfigView& system,
     config.scheduling = scheduling == "lifo"   ? Scheduling::Lifo
                         : scheduling == "fifo" ? Scheduling::Fifo
                                                : Scheduling::Priority;
+    config.chunk_order = read_chunk_order(system);
+    config.dimension_order = &read_dimension_order(system);
     const std::array<std::string, 2> shapes = {"baseline", "local_bandwidth_aware"};
     config.all_reduce_shape =
         system.choice_or("all_reduce_shape", "local_bandwidth_aware", shapes) == "baseline"

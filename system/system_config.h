@@ -16,6 +16,11 @@
 
 namespace astra {
 
+struct ChunkOrder;
+struct DimensionOrder;
+extern const ChunkOrder kPriorityChunkOrder;
+extern const DimensionOrder kAscendingDimensionOrder;
+
 // The time of a collective that is not simulated message by message.
 struct MeasuredTime {
     Duration alpha;
@@ -37,9 +42,13 @@ struct SystemConfig {
 
     Duration endpoint_delay;  // already scaled
     std::uint32_t chunks = 1;
-    std::uint32_t active_chunks = 1;  // a dimension of a rank
-    std::uint32_t queues = 1;         // a dimension
-    Scheduling scheduling = Scheduling::Fifo;
+    std::uint32_t active_chunks = 1;           // a dimension of a rank
+    std::uint32_t queues = 1;                  // a dimension
+    Scheduling scheduling = Scheduling::Fifo;  // the priority of a collective
+    // Which waiting chunk goes first: by the first criterion, among equals by the next, at last by
+    // arrival (chunk_order.h).
+    std::vector<const ChunkOrder*> chunk_order{&kPriorityChunkOrder};
+    const DimensionOrder* dimension_order = &kAscendingDimensionOrder;
     AllReduceShape all_reduce_shape = AllReduceShape::LocalBandwidthAware;
     std::array<Algorithms, kCollectiveKinds> algorithms;
     std::vector<std::unique_ptr<const ProgramSource>> sources;  // that choices refer to

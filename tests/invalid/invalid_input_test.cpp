@@ -106,6 +106,23 @@ const std::vector<BadInput> kFiles = {
      {"network.yml", "tbd"}},
     {"NoRanks", [](E& e, A&) { in_network(e, "[8]", "[0]"); }, 2, {"network.yml", "npus_count"}},
     {"UnknownScheduling", [](E& e, A&) { e.scheduling = "FIF"; }, 2, {"FIF", "FIFO"}},
+    {"UnknownDimensionOrder",
+     [](E& e, A&) { e.settings = {"system.dimension_order=temis"}; },
+     2,
+     {"--set system.dimension_order", "'temis'", "themis"}},
+    {"UnknownChunkOrder",
+     [](E& e, A&) { e.settings = {"system.chunk_order=smalest_first"}; },
+     2,
+     {"--set system.chunk_order", "'smalest_first'", "smallest_first"}},
+    {"AlgorithmOfTheLastDimensionOnly",
+     [](E& e, A&) {
+         e.dimensions = {ring(2), ring(2)};
+         e.algorithms = {"ring", "doubleBinaryTree"};
+         e.settings = {"system.dimension_order=rotated"};
+         e.traces = everywhere(4, {collective(1, CollectiveKind::AllReduce, kMiB)});
+     },
+     2,
+     {"doubleBinaryTree", "reduce_scatter", "system.dimension_order 'rotated'"}},
     {"MemoryOpWithoutMemory",
      [](E& e, A&) { e.traces = everywhere(8, {memory_access(3, OpKind::MemoryLoad, 100)}); },
      2,

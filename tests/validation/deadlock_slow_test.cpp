@@ -8,7 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "system/chunk_order.h"
 #include "system/collective_engine.h"
+#include "system/dimension_order/dimension_order.h"
 #include "tests/network/test_network.h"
 
 namespace astra::test {
@@ -42,6 +44,10 @@ Scenario make_scenario(std::uint64_t seed) {
                                             SystemConfig::Scheduling::Fifo,
                                             SystemConfig::Scheduling::Lifo,
                                             SystemConfig::Scheduling::Priority}[pick(0, 3)];
+    scenario.config.dimension_order =
+        dimension_orders()[pick(0, static_cast<std::uint32_t>(dimension_orders().size() - 1))];
+    scenario.config.chunk_order = {
+        chunk_orders()[pick(0, static_cast<std::uint32_t>(chunk_orders().size() - 1))]};
     scenario.config.algorithms[static_cast<std::size_t>(CollectiveKind::AllReduce)] = {
         {parse_algorithm("ring")}, "test"};
     scenario.collectives = pick(1, 2);
