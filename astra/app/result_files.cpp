@@ -73,6 +73,15 @@ constexpr std::array kLinkColumns = {
     Column<LinkRecord>{"busy_ps", false, [](const auto& l) { return text_of(l.busy.ps); }},
 };
 
+constexpr std::array kDimensionColumns = {
+    Column<DimensionRecord>{"dimension", false, [](const auto& d) { return text_of(d.dimension); }},
+    Column<DimensionRecord>{"topology", true, [](const auto& d) { return d.topology; }},
+    Column<DimensionRecord>{"links", false, [](const auto& d) { return text_of(d.links); }},
+    Column<DimensionRecord>{"bytes", false, [](const auto& d) { return text_of(d.bytes.count); }},
+    Column<DimensionRecord>{
+        "mean_busy_ps", false, [](const auto& d) { return text_of(d.mean_busy.ps); }},
+};
+
 // With packets, also what became of them.
 constexpr std::array kPacketLinkColumns = {
     kLinkColumns[0],
@@ -193,6 +202,7 @@ std::string result_json(const RunResult& result) {
     if (result.write_collectives) {
         write_list(text, "collectives", result.collectives, kCollectiveColumns);
     }
+    write_list(text, "dimensions", result.dimensions, kDimensionColumns);
     if (result.write_links) {
         if (result.has_packets) {
             write_list(text, "links", result.links, kPacketLinkColumns);

@@ -71,6 +71,7 @@ struct RunResult {
     std::vector<RankRecord> ranks;
     std::vector<CollectiveRecord> collectives;
     std::vector<LinkRecord> links;
+    std::vector<DimensionRecord> dimensions;
     std::vector<TrainingResult> training;           // of jobs whose iterations are told apart
     std::vector<CommunicatorRecord> communicators;  // whose gradients are reduced
     std::vector<TransferRecord> transfers;

@@ -33,6 +33,27 @@ std::vector<RankRecord> merged(std::vector<RankRecord> records,
     return records;
 }
 
+std::vector<DimensionRecord> dimension_records(const Topology& topology,
+                                               const std::vector<LinkRecord>& links) {
+    std::vector<DimensionRecord> records(topology.wirings());
+    std::vector<unsigned __int128> busy_ps(records.size());
+    for (const LinkRecord& link : links) {
+        Bytes& bytes = records[link.dimension].bytes;
+        bytes = {saturating_add(bytes.count, link.bytes.count)};
+        busy_ps[link.dimension] += link.busy.ps;
+    }
+    for (std::uint32_t k = 0; k < records.size(); ++k) {
+        DimensionRecord& record = records[k];
+        record.dimension = k;
+        record.topology = topology.describe_wiring(k);
+        record.links = topology.links_of(k);
+        if (record.links > 0) {
+            record.mean_busy = {static_cast<std::uint64_t>(busy_ps[k] / record.links)};
+        }
+    }
+    return records;
+}
+
 }  // namespace
 
 void Simulation::Parts::check_finished(const RunLimits& limits) const {
@@ -166,6 +187,7 @@ RunResult Simulation::result() const {
     }
     result.collectives = parts.collectives.records();
     result.links = parts.backend->link_records();
+    result.dimensions = dimension_records(parts.topology, result.links);
     result.ops = parts.replayer.op_records();
     parts.add_training(result);
     if (parts.sampler) {

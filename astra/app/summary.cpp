@@ -20,6 +20,7 @@ namespace {
 using Out = std::back_insert_iterator<std::string>;
 
 constexpr std::size_t kCollectiveRows = 12;
+constexpr std::size_t kDimensionRows = 6;
 
 std::string share(Duration part, SimTime whole) {
     if (whole.ps == 0) {
@@ -144,6 +145,31 @@ void write_links(std::string& text, const RunResult& result) {
                        : "; messages do not share links here, so this may pass 100 %");
 }
 
+void write_dimensions(std::string& text, const RunResult& result) {
+    if (result.links.empty()) {
+        return;
+    }
+    const SimTime whole = result.has_packets ? result.ended : result.simulated;
+    const char* title = "busy dimensions ";
+    std::size_t rows = 0;
+    for (const DimensionRecord& dimension : result.dimensions) {
+        if (rows++ == kDimensionRows) {
+            fmt::format_to(Out(text),
+                           "                 … and {} more\n",
+                           result.dimensions.size() - kDimensionRows);
+            break;
+        }
+        fmt::format_to(Out(text),
+                       "{:<16} {} ({}): {}, the mean of its {} links\n",
+                       title,
+                       dimension.dimension,
+                       dimension.topology,
+                       share(dimension.mean_busy, whole),
+                       dimension.links);
+        title = "";
+    }
+}
+
 // What happened to packets, if anything did.
 void write_queues(std::string& text, const RunResult& result) {
     if (!result.has_packets || result.links.empty()) {
@@ -222,6 +248,7 @@ std::string summary(const RunResult& result) {
     text += training_summary(result);
     write_collectives(text, result);
     write_links(text, result);
+    write_dimensions(text, result);
     text += link_load_summary(result);
     write_queues(text, result);
     if (n.ops == 0 && result.flow_statistics) {

@@ -114,6 +114,7 @@ struct LinkRecord {
     std::string to;
     Bytes bytes;  // on the wire: headers, control packets and what was sent again included
     Duration busy;
+    std::uint32_t dimension = 0;  // of the network, as it is configured
     // Of backends that know packets:
     Bytes payload{};           // without headers and control packets
     Bytes peak_queue{};        // most data that waited at once, without the packet on the wire
@@ -121,6 +122,15 @@ struct LinkRecord {
     std::uint32_t marks = 0;   // packets marked as having met congestion
     std::uint32_t trims = 0;   // packets that lost their payload
     std::uint32_t drops = 0;   // packets that were lost
+};
+
+// A dimension of the network, as it is configured.
+struct DimensionRecord {
+    std::uint32_t dimension = 0;
+    std::string topology;  // "switch of 16"
+    std::uint32_t links = 0;
+    Bytes bytes;         // on all of its links
+    Duration mean_busy;  // over all of its links, those that carried nothing included
 };
 
 // What a link did in one interval of a time series.

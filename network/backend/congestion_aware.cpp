@@ -71,7 +71,8 @@ class CongestionAware final : public NetworkBackend {
             records.push_back({topology_.node_name(ends.from),
                                topology_.node_name(ends.to),
                                {state.carried},
-                               {state.busy_ps}});
+                               {state.busy_ps},
+                               topology_.wiring_of_link(link)});
         }
         return records;
     }

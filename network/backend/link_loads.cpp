@@ -41,7 +41,8 @@ std::vector<LinkRecord> LinkLoads::records() const {
         records.push_back({topology_.node_name(ends.from),
                            topology_.node_name(ends.to),
                            {sum.bytes},
-                           {sum.busy_ps}});
+                           {sum.busy_ps},
+                           k});
     }
     return records;
 }

@@ -130,11 +130,15 @@ std::string Topology::node_name(std::uint32_t node) const {
     return wirings() == 1 ? name : fmt::format("{}.{}.{}", name, place.wiring, place.row);
 }
 
+std::string Topology::describe_wiring(std::uint32_t k) const {
+    return fmt::format("{} of {}", parts_[k].wiring.kind, parts_[k].ports);
+}
+
 std::string Topology::describe() const {
     std::string text;
     for (std::uint32_t k = 0; k < parts_.size(); ++k) {
         const Part& part = parts_[k];
-        text += fmt::format("{}{} of {}", text.empty() ? "" : " x ", part.wiring.kind, part.ports);
+        text += (text.empty() ? "" : " x ") + describe_wiring(k);
         if (part.row_links > 0 || uniform(k)) {
             const LinkProperties link = classes_[part.classes.front()];
             text += fmt::format(" ({}, {} a link)",

@@ -83,6 +83,10 @@ class Topology {
     // Whether a node passes on what is for others.
     bool forwards(std::uint32_t node) const;
 
+    std::uint32_t links_of(std::uint32_t k) const { return parts_[k].row_links * parts_[k].rows; }
+    // "switch of 16".
+    std::string describe_wiring(std::uint32_t k) const;
+
     // "5" for rank 5; a switch by its own name, followed by its wiring and row where there are
     // several: "leaf3", "switch1.0".
     std::string node_name(std::uint32_t node) const;

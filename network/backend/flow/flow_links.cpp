@@ -96,7 +96,8 @@ std::vector<LinkRecord> FlowBackend::link_records() const {
             records.push_back({topology_.node_name(ends.from),
                                topology_.node_name(ends.to),
                                size,
-                               transfer_time(size, topology_.link(link).bandwidth)});
+                               transfer_time(size, topology_.link(link).bandwidth),
+                               topology_.wiring_of_link(link)});
         }
     }
     return records;

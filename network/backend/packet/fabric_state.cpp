@@ -76,6 +76,7 @@ std::vector<LinkRecord> Fabric::link_records() const {
         record.to = topology.node_name(ends.to);
         record.bytes = {link.wire_bytes};
         record.busy = {link.busy_ps};
+        record.dimension = topology.wiring_of_link(id);
         record.payload = {link.payload_bytes};
         record.peak_queue = {link.peak_bytes};
         record.pauses = counted.pauses;
