@@ -37,9 +37,7 @@ constexpr const char* kIgnoredToo = "ASTRA-sim ignores it too";
 constexpr const char* kBusOnly = "ASTRA-sim uses it only with model-shared-bus";
 constexpr const char* kNoTiming = "ASTRA-sim writes an extra file for it, no time depends on it";
 
-constexpr std::array<IdleKey, 9> kIdleKeys = {{{"boost-mode", kIgnoredToo},
-                                               {"inter-dimension-scheduling", kIgnoredToo},
-                                               {"intra-dimension-scheduling", kIgnoredToo},
+constexpr std::array<IdleKey, 7> kIdleKeys = {{{"boost-mode", kIgnoredToo},
                                                {"local-reduction-delay", kBusOnly},
                                                {"L", kBusOnly},
                                                {"o", kBusOnly},
@@ -102,6 +100,60 @@ void put_choice(const ConfigView& file,
             study.put(key.path, native[i], *value);
         }
     }
+}
+
+// What one value of a key about dimensions means here.
+struct Meaning {
+    const char* name;
+    std::vector<std::string> native;
+};
+
+// ASTRA-sim reads these keys but goes on as by their defaults. Here other values have an effect,
+// with a warning, as times differ then.
+void put_order(const ConfigView& file,
+               const Renamed& key,
+               const std::vector<Meaning>& meanings,
+               ConfigTree& study,
+               Warnings& warnings) {
+    const std::optional<ConfigView> value = file.find(key.key);
+    if (!value) {
+        return;
+    }
+    const std::string name = value->as_string();
+    for (const Meaning& meaning : meanings) {
+        if (meaning.name == name) {
+            if (meaning.native.size() == 1) {
+                study.put(key.path, meaning.native[0], *value);
+            } else {
+                study.put_list(key.path, meaning.native, *value);
+            }
+            if (meaning.native != meanings.front().native) {
+                warnings.add(value->where() + ": " + key.key + " '" + name +
+                             "' takes effect here, as " + key.path + "; ASTRA-sim ignores it");
+            }
+            return;
+        }
+    }
+    warn(*value, {key.key, kIgnoredToo}, warnings);
+}
+
+void put_orders(const ConfigView& file, ConfigTree& study, Warnings& warnings) {
+    put_order(file,
+              {"inter-dimension-scheduling", "system.dimension_order"},
+              {{"baseline", {"ascending"}},
+               {"ascending", {"ascending"}},
+               {"themis", {"themis"}},
+               {"offlineGreedy", {"themis"}},
+               {"roundRobin", {"rotated"}}},
+              study,
+              warnings);
+    put_order(file,
+              {"intra-dimension-scheduling", "system.chunk_order"},
+              {{"FIFO", {"priority"}},
+               {"SCF", {"priority", "smallest_first"}},
+               {"smallestFirst", {"priority", "smallest_first"}}},
+              study,
+              warnings);
 }
 
 void put_count(const ConfigView& file, const Renamed& key, ConfigTree& study) {
@@ -187,6 +239,7 @@ void translate_system(const ConfigView& file,
     static const std::array<std::string, 2> native_shapes = {"local_bandwidth_aware", "baseline"};
     put_choice(
         file, {"collective-optimization", "system.all_reduce_shape"}, shapes, native_shapes, study);
+    put_orders(file, study, warnings);
     const std::optional<ConfigView> delay = file.find("endpoint-delay");
     study.put("system.endpoint_delay",
               delay ? time_with_unit(*delay, "ns") : "10ns",

@@ -261,6 +261,29 @@ TEST_F(AstraSimTest, KeysWithoutEffectAreWarnings) {
             HasSubstr(":2:18: trace-enabled has no effect")));
 }
 
+TEST_F(AstraSimTest, OrdersOfDimensionsAndChunksTakeEffect) {
+    system(R"({"inter-dimension-scheduling": "baseline", "intra-dimension-scheduling": "FIFO"})");
+    EXPECT_THAT(json(),
+                AllOf(HasSubstr(R"("dimension_order":"ascending")"),
+                      HasSubstr(R"("chunk_order":"priority")")));
+    EXPECT_THAT(warnings_.texts(), IsEmpty());
+    system(R"({"inter-dimension-scheduling": "themis", "intra-dimension-scheduling": "SCF"})");
+    EXPECT_THAT(json(),
+                AllOf(HasSubstr(R"("dimension_order":"themis")"),
+                      HasSubstr(R"("chunk_order":["priority","smallest_first"])")));
+    EXPECT_THAT(warnings_.texts(),
+                ElementsAre(HasSubstr("inter-dimension-scheduling 'themis' takes effect here"),
+                            HasSubstr("intra-dimension-scheduling 'SCF' takes effect here")));
+}
+
+TEST_F(AstraSimTest, OrdersThatAreNotThereHaveNoEffect) {
+    system(R"({"inter-dimension-scheduling": "onlineGreedy", "intra-dimension-scheduling": "RG"})");
+    json();
+    EXPECT_THAT(warnings_.texts(),
+                ElementsAre(HasSubstr("inter-dimension-scheduling has no effect"),
+                            HasSubstr("intra-dimension-scheduling has no effect")));
+}
+
 TEST_F(AstraSimTest, RefusesWhatItCannotSimulate) {
     system(R"({"model-shared-bus": 1})");
     EXPECT_THAT(error(),
