@@ -60,6 +60,13 @@ std::uint64_t Program::longer_blocks(const Payload& payload,
     if (payload.level != 0) {
         return longer_in_level(payload, member, longer);
     }
+    if (has_memory()) {
+        const std::uint64_t end = std::uint64_t{payload.first} + payload.count;
+        const auto below = [&](std::uint64_t limit) {
+            return std::clamp<std::uint64_t>(limit, payload.first, end) - payload.first;
+        };
+        return below(longer) + payload.count - below(blocks_);
+    }
     std::uint64_t count = 0;
     for (std::uint32_t i = 0; i < payload.count; ++i) {
         const std::uint32_t block = block_at(member, payload.block(i));

@@ -4,6 +4,10 @@
 // Each member has `slots()` sets: one a block; in an all_to_all one a pair (origin, block); in a
 // barrier a single one. A set has a bit for each member's contribution, and only one bit in an
 // all_to_all, where the pair says whose it is.
+//
+// Where slots are memory (Program::has_memory) there is one set a slot of the program, with a last
+// word that says which data the slot holds: data travel from slot to slot, and only the same data
+// of several members can be added up.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +39,7 @@ class SymbolicState {
     std::uint32_t slots_in(const Payload& payload) const {
         return meets() ? 1 : program_.elements(payload);
     }
+    bool is_memory() const { return memory_; }
     std::uint32_t slot_of(std::uint32_t member, const Payload& payload, std::uint32_t i) const;
     std::string slot_name(std::uint32_t slot) const;
 
@@ -44,6 +49,8 @@ class SymbolicState {
     bool is_empty(std::uint32_t member, std::uint32_t slot) const;
     void overwrite(std::uint32_t member, std::uint32_t slot, const std::uint64_t* with);
     void add(std::uint32_t member, std::uint32_t slot, const std::uint64_t* more);
+    // What other data than `more` the slot holds, both named; "" if none.
+    std::string mixed(std::uint32_t member, std::uint32_t slot, const std::uint64_t* more) const;
     // A receive adds, whether it reduces or not.
     bool always_adds() const { return meets(); }
     // The lowest member whose contribution is both in the set and in `more`.
@@ -64,7 +71,15 @@ class SymbolicState {
     };
 
     bool meets() const { return kind_ == CollectiveKind::Barrier; }
-    bool transposes() const { return kind_ == CollectiveKind::AllToAll; }
+    // Slots are pairs.
+    bool transposes() const { return kind_ == CollectiveKind::AllToAll && !memory_; }
+    std::uint32_t contribution_words() const { return words_ - (memory_ ? 1 : 0); }
+    // Of a memory: which data a block of a member is at the start.
+    std::uint64_t data_of(std::uint32_t member, std::uint32_t block) const;
+    std::string data_name(std::uint64_t data) const;
+    void fill_memory();
+    bool has_at_end(std::uint32_t member, std::uint32_t block) const;
+    std::string broken_memory() const;
     // The member that a block belongs to, if blocks do.
     std::uint32_t owner_of(std::uint32_t slot) const {
         return slot % blocks_ / (blocks_ / members_);
@@ -78,6 +93,7 @@ class SymbolicState {
     std::uint32_t members_;
     std::uint32_t blocks_;
     std::uint32_t root_;
+    bool memory_;
     std::uint32_t slots_;
     std::uint32_t words_;
     std::vector<std::uint64_t> sets_;

@@ -31,6 +31,15 @@
 // Nor can another order deadlock: a step that has the messages listed up to it has as many as it
 // needs.
 //
+// Where a member has lanes they go on one by one, each as far as it can; that no other order gives
+// anything else is shown by a third rule: of two steps of different lanes that use a slot, one of
+// them changing it, one comes before the other in every order, by waits within the member or by
+// messages (lane_check.h).
+//
+// Where slots are memory a set also says which data it is a sum of; what is sent from one slot may
+// be received into any other, and only sets of the same data add up. At the end the blocks that a
+// member must have are where the program's layout says.
+//
 // Cost, with n members, b blocks and m messages of c blocks: time m·c·n/64, memory n·b·n/64 words
 // (all_to_all: m, and n·n·n words). Meant for some 128 members, which takes below a second.
 #pragma once
@@ -49,6 +58,10 @@ struct Verdict {
     // block 4". Members and blocks are absolute.
     std::string fault;
 };
+
+// Of a program whose data are not known: the first message whose ends differ in size, or deadlock;
+// "" if there is none.
+std::string traffic_fault(const Program& program);
 
 // `root` matters to broadcast, reduce, gather and scatter only.
 Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root);

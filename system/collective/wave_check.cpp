@@ -19,17 +19,11 @@ class WaveCheck {
 
     std::string fault() {
         for (std::uint32_t member = 0; member < program_.members(); ++member) {
-            const auto steps = program_.steps(member);
-            for (std::size_t first = 0; first < steps.size();) {
-                std::size_t last = first;
-                while (last + 1 < steps.size() && steps[last + 1].wave == steps[first].wave) {
-                    ++last;
-                }
-                std::string fault = fault_of(member, first, last);
+            for (std::uint32_t lane = 0; lane < program_.lanes(member); ++lane) {
+                std::string fault = fault_of(member, lane);
                 if (!fault.empty()) {
                     return fault;
                 }
-                first = last + 1;
             }
         }
         return "";
@@ -38,8 +32,25 @@ class WaveCheck {
   private:
     enum class Change : std::uint8_t { None, Adds, Overwrites };
 
-    std::string fault_of(std::uint32_t member, std::size_t first, std::size_t last) {
-        const auto steps = program_.steps(member);
+    std::string fault_of(std::uint32_t member, std::uint32_t lane) {
+        const auto steps = program_.steps(member, lane);
+        std::string fault;
+        for (std::size_t first = 0; first < steps.size() && fault.empty();) {
+            std::size_t last = first;
+            while (last + 1 < steps.size() && steps[last + 1].wave == steps[first].wave) {
+                ++last;
+            }
+            fault = fault_of(member, lane, first, last);
+            first = last + 1;
+        }
+        return fault;
+    }
+
+    std::string fault_of(std::uint32_t member,
+                         std::uint32_t lane,
+                         std::size_t first,
+                         std::size_t last) {
+        const auto steps = program_.steps(member, lane);
         changed_.clear();
         std::string fault;
         for (std::size_t s = first; s <= last && fault.empty(); ++s) {
@@ -47,16 +58,15 @@ class WaveCheck {
                 const Program::Receive& op = program_.receive(steps[s].first_receive + i);
                 fault = fault_of_receive(member, op, steps[s]);
             }
-            fault = fault.empty() ? "" : fmt::format("member {}, step {}: {}", member, s, fault);
+            fault =
+                fault.empty() ? "" : fmt::format("{}: {}", program_.place(member, lane, s), fault);
         }
         for (std::size_t s = first; s < last && fault.empty(); ++s) {
             const std::uint32_t slot = sent_of_changed(member, steps[s]);
             if (slot != kNoSlot) {
-                fault = fmt::format(
-                    "member {}, step {}: sends {}, which messages of the same wave change",
-                    member,
-                    s,
-                    state_.slot_name(slot));
+                fault = fmt::format("{}: sends {}, which messages of the same wave change",
+                                    program_.place(member, lane, s),
+                                    state_.slot_name(slot));
             }
         }
         for (const std::uint32_t slot : changed_) {
