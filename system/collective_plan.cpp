@@ -108,15 +108,15 @@ class PlanMaker {
 
     CollectivePlan make() {
         const auto kind = static_cast<std::size_t>(plan_.key.kind);
-        const auto& algorithms = config_.algorithms[kind];
-        if (algorithms.choices.empty()) {
+        const SystemConfig::Algorithms& named = algorithms();
+        if (named.choices.empty()) {
             throw ConfigError(fmt::format(
                 "group '{}' runs {}, for which system.collectives.{} names no algorithm",
                 group_.name(),
                 name_of(plan_.key.kind),
                 name_of(plan_.key.kind)));
         }
-        choose_digits(algorithms.choices);
+        choose_digits(named.choices);
         for (const auto& digit : plan_.digits) {
             plan_.members *= digit.size;
         }
@@ -151,6 +151,11 @@ class PlanMaker {
     }
 
   private:
+    const SystemConfig::Algorithms& algorithms() const {
+        return plan_.key.own > 0 ? config_.own_algorithms[plan_.key.own - 1]
+                                 : config_.algorithms[static_cast<std::size_t>(plan_.key.kind)];
+    }
+
     // Fills the plan's digits, and an algorithm for each.
     void choose_digits(const std::vector<AlgorithmChoice>& choices) {
         const AlgorithmChoice& first = choices.front();
@@ -269,9 +274,7 @@ class PlanMaker {
         return refusal;
     }
 
-    const std::string& where() const {
-        return config_.algorithms[static_cast<std::size_t>(plan_.key.kind)].where;
-    }
+    const std::string& where() const { return algorithms().where; }
 
     const ProcessGroup& group_;
     const SystemConfig& config_;

@@ -45,6 +45,7 @@ struct PlanKey {
     std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
     std::uint32_t root = 0;          // position
     bool by_pair = false;            // an all_to_all with a size for each pair
+    std::uint32_t own = 0;           // k: of SystemConfig::own_algorithms the k-th; 0: by kind
     // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     auto operator<=>(const PlanKey&) const = default;
 };

@@ -1,7 +1,9 @@
 #include "system/system_config.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,7 +54,40 @@ class AlgorithmReader {
         return algorithms;
     }
 
+    // Nodes of a trace that have programs of their own: a map {node id: {file: …}}, or a file with
+    // a map {node id: file}, as ASTRA-sim has it.
+    void read_nodes(const ConfigView& nodes) {
+        if (nodes.is_map()) {
+            add_nodes(nodes);
+        } else {
+            add_nodes(ConfigTree::parse_file(nodes.as_file_name()).root());
+        }
+    }
+
   private:
+    void add_nodes(const ConfigView& nodes) {
+        for (const auto& [id, entry] : nodes.entries()) {
+            std::uint64_t number = 0;
+            const auto parsed = std::from_chars(id.data(), id.data() + id.size(), number);
+            if (parsed.ec != std::errc() || parsed.ptr != id.data() + id.size()) {
+                entry.fail("'" + id + "' is not the id of a node");
+            }
+            AlgorithmChoice choice = open(entry);
+            choice.flat = true;
+            const auto known = std::find_if(config_.own_algorithms.begin(),
+                                            config_.own_algorithms.end(),
+                                            [&](const SystemConfig::Algorithms& other) {
+                                                return other.choices[0].name == choice.name;
+                                            });
+            config_.node_algorithms[number] =
+                static_cast<std::uint32_t>(known - config_.own_algorithms.begin()) + 1;
+            if (known == config_.own_algorithms.end()) {
+                config_.own_algorithms.push_back(
+                    {{std::move(choice)}, entry.where() + ": " + entry.path()});
+            }
+        }
+    }
+
     static AlgorithmChoice named(const ConfigView& item) {
         const std::string name = item.as_string();
         AlgorithmChoice choice = parse_algorithm(name);
@@ -66,7 +101,8 @@ class AlgorithmReader {
         AlgorithmChoice choice;
         config_.sources.push_back(programs_.open(item));
         choice.source = config_.sources.back().get();
-        choice.name = item.at("file").as_string();
+        const std::string file = (item.is_map() ? item.at("file") : item).as_string();
+        choice.name = file.substr(file.find_last_of('/') + 1);
         return choice;
     }
 
@@ -127,6 +163,9 @@ const char* default_algorithm(CollectiveKind kind) {
 void read_collectives(const ConfigView& system, AlgorithmReader& reader, SystemConfig& config) {
     const ConfigView collectives = system.section("collectives");
     const ConfigView measured = system.section("measured");
+    if (const auto nodes = collectives.find("nodes")) {
+        reader.read_nodes(*nodes);
+    }
     for (const CollectiveKind kind : kKinds) {
         const auto k = static_cast<std::size_t>(kind);
         if (const auto list = collectives.find(name_of(kind))) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,13 @@ struct SystemConfig {
     AllReduceShape all_reduce_shape = AllReduceShape::LocalBandwidthAware;
     std::array<Algorithms, kCollectiveKinds> algorithms;
     std::vector<std::unique_ptr<const ProgramSource>> sources;  // that choices refer to
+    // Nodes of a trace that have algorithms of their own: by id, 1 for the first of them.
+    std::vector<Algorithms> own_algorithms;
+    std::map<std::uint64_t, std::uint32_t> node_algorithms;
+    std::uint32_t own_of(std::uint64_t node_id) const {
+        const auto found = node_algorithms.find(node_id);
+        return found == node_algorithms.end() ? 0 : found->second;
+    }
     std::array<std::optional<MeasuredTime>, kCollectiveKinds> measured;
     bool rendezvous = false;
     // How long a chunk may wait behind a younger one whose peers have not come, before it passes

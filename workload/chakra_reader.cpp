@@ -11,6 +11,7 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include "astra/core/error.h"
+#include "workload/chakra_records.h"
 #include "workload/messages.h"
 
 namespace astra {
@@ -20,8 +21,6 @@ using ChakraProtoMsg::AttributeProto;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-constexpr std::uint64_t kMostRecord = std::uint64_t{64} << 20U;
-constexpr std::size_t kMostVarint = 10;
 constexpr int kLastNodeField = 10;
 constexpr std::array<std::string_view, 6> kKnownVersions = {"",
                                                             "0.0.4",
@@ -125,23 +124,6 @@ AttributeValue value_of(const AttributeProto& attribute) {
     }
 }
 
-// Whether a first record is a Node: it has field 1 as a number or a field above 2.
-bool looks_like_node(std::string_view record) {
-    CodedInputStream input(reinterpret_cast<const std::uint8_t*>(record.data()),
-                           static_cast<int>(record.size()));
-    while (const std::uint32_t tag = input.ReadTag()) {
-        const int field = WireFormatLite::GetTagFieldNumber(tag);
-        const auto type = WireFormatLite::GetTagWireType(tag);
-        if (field > 2 || (field == 1 && type == WireFormatLite::WIRETYPE_VARINT)) {
-            return true;
-        }
-        if (!WireFormatLite::SkipField(&input, tag)) {
-            break;
-        }
-    }
-    return false;
-}
-
 // Bit k: field k of a Node may be a number, or a text or packed list.
 constexpr std::uint32_t kNumbers = 1U << 1U | 1U << 3U | 1U << 4U | 1U << 5U | 1U << 6U | 1U << 7U;
 constexpr std::uint32_t kTexts = 1U << 2U | 1U << 4U | 1U << 5U | 1U << 8U | 1U << 9U | 1U << 10U;
@@ -173,68 +155,24 @@ bool has_foreign_fields(std::string_view record) {
 
 class Reader {
   public:
-    Reader(ByteSource& source, NodeAssembler& nodes) : source_(source), nodes_(nodes) {}
+    Reader(ByteSource& source, NodeAssembler& nodes) : records_(source), nodes_(nodes) {}
 
     void run() {
-        while (next_record()) {
-            if (number_ == 1 && !looks_like_node(record())) {
+        while (records_.next()) {
+            if (records_.is_metadata()) {
                 read_metadata();
             } else {
                 read_node();
             }
-            source_.consume(size_);
-        }
-        if (number_ == 0) {
-            throw TraceError(source_.file() + ": the file is empty");
         }
     }
 
   private:
-    std::string_view record() const { return source_.window().substr(0, size_); }
-
-    [[noreturn]] void fail(const std::string& what) const {
-        throw TraceError(source_.file() + ": record " + std::to_string(number_) + " at byte " +
-                         std::to_string(start_) + ": " + what);
-    }
-
-    // Makes the next record the front of the window; false at the end of the file.
-    bool next_record() {
-        if (!source_.ensure(1)) {
-            return false;
-        }
-        ++number_;
-        start_ = source_.offset();
-        source_.ensure(kMostVarint);
-        const std::string_view head = source_.window();
-        std::uint64_t size = 0;
-        std::size_t i = 0;
-        bool more = true;
-        for (; more && i < head.size() && i < kMostVarint; ++i) {
-            const auto byte = static_cast<std::uint8_t>(head[i]);
-            size |= static_cast<std::uint64_t>(byte & 0x7fU) << (7 * i);
-            more = (byte & 0x80U) != 0;
-        }
-        if (more) {
-            fail(i < kMostVarint ? "the file ends within the record's length"
-                                 : "no record's length; not a Chakra trace or a damaged one");
-        }
-        if (size > kMostRecord) {
-            fail("claims " + std::to_string(size) +
-                 " bytes, at most 64 MiB are allowed; not a Chakra trace or a damaged one");
-        }
-        source_.consume(i);
-        size_ = static_cast<std::size_t>(size);
-        if (!source_.ensure(size_)) {
-            fail("claims " + std::to_string(size) + " bytes, but the file ends after " +
-                 std::to_string(source_.window().size()));
-        }
-        return true;
-    }
-
     void read_metadata() {
         ChakraProtoMsg::GlobalMetadata metadata;
-        if (!metadata.ParseFromArray(record().data(), static_cast<int>(size_))) {
-            fail(
+        if (!metadata.ParseFromArray(records_.record().data(),
+                                     static_cast<int>(records_.record().size()))) {
+            records_.fail(
                 "is neither Chakra's GlobalMetadata nor a Node; not a Chakra trace or a damaged "
                 "one");
         }
@@ -249,13 +187,14 @@ class Reader {
 
     void read_node() {
         // Later schemas may add fields, but they write GlobalMetadata.
-        if (number_ == 1 && has_foreign_fields(record())) {
-            fail(
+        if (records_.number() == 1 && has_foreign_fields(records_.record())) {
+            records_.fail(
                 "is not a node of Chakra's schema 0.0.4; traces of schema 0.0.1 (2023, without "
                 "GlobalMetadata) are not supported");
         }
-        if (!message_.ParseFromArray(record().data(), static_cast<int>(size_))) {
-            fail("is not a Chakra node; a damaged file");
+        if (!message_.ParseFromArray(records_.record().data(),
+                                     static_cast<int>(records_.record().size()))) {
+            records_.fail("is not a Chakra node; a damaged file");
         }
         nodes_.begin();
         TraceNode& node = nodes_.node();
@@ -280,12 +219,9 @@ class Reader {
         nodes_.finish();
     }
 
-    ByteSource& source_;
+    ChakraRecords records_;
     NodeAssembler& nodes_;
     ChakraProtoMsg::Node message_;
-    std::uint64_t number_ = 0;
-    std::uint64_t start_ = 0;
-    std::size_t size_ = 0;
 };
 
 }  // namespace

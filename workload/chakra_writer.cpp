@@ -9,6 +9,7 @@
 #include <chakra.pb.h>
 
 #include "astra/core/error.h"
+#include "workload/chakra_records.h"
 
 namespace astra {
 namespace {
@@ -116,13 +117,7 @@ struct ChakraWriter::Parts {
     }
     void write(const google::protobuf::MessageLite& record) {
         bytes.clear();
-        std::uint64_t size = record.ByteSizeLong();
-        while (size >= 0x80U) {
-            bytes += static_cast<char>(static_cast<std::uint8_t>(size | 0x80U));
-            size >>= 7U;
-        }
-        bytes += static_cast<char>(size);
-        record.AppendToString(&bytes);
+        append_chakra_record(record.SerializeAsString(), bytes);
         out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
         if (!out) {
             fail();

@@ -238,6 +238,7 @@ CollectiveRequest Replayer::request_for(const Rank& rank, std::uint32_t op) cons
     request.dimensions = detail.has_dimensions ? detail.dimensions : ~0U;
     request.priority = detail.priority;
     request.node_id = graph.node_id[op];
+    request.own = config_.own_of(request.node_id);
     if (detail.pairs != kNoRole) {
         const PairDetail& pairs = graph.pairs[detail.pairs];
         request.pairs = {pairs.sends, pairs.receives, request.node_id};

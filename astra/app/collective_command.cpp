@@ -118,6 +118,11 @@ std::vector<CollectiveKind> read_kinds(const std::string& list) {
     return kinds;
 }
 
+// No algorithm is called like this.
+bool is_program_file(const std::string& name) {
+    return name.find_first_of("./") != std::string::npos;
+}
+
 // Names as given, or all of which a size is not part of the name.
 std::vector<std::string> read_algorithms(const std::optional<std::string>& list) {
     std::vector<std::string> names;
@@ -131,6 +136,10 @@ std::vector<std::string> read_algorithms(const std::optional<std::string>& list)
         return names;
     }
     for (const std::string& item : split(*list)) {
+        if (is_program_file(item)) {
+            names.push_back(item);
+            continue;
+        }
         const AlgorithmChoice choice = parse_algorithm(item);
         if (!choice.valid()) {
             throw ConfigError("--algorithm: " + choice.fault);
@@ -187,8 +196,9 @@ class Machine {
             tree.set("network.packet.transport=" + *transport);
         }
         const std::string name = name_of(kind);
-        tree.put(
-            "system.collectives." + name, algorithm, ConfigTree::empty_map("--algorithm").root());
+        tree.put("system.collectives." + name + (is_program_file(algorithm) ? ".file" : ""),
+                 algorithm,
+                 ConfigTree::empty_map("--algorithm").root());
         const std::string job = options_.value("ranks") ? "jobs.0." : "";
         if (const auto ranks = options_.value("ranks")) {
             tree.set("jobs.0.ranks=[" + *ranks + "]");

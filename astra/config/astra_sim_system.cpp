@@ -22,11 +22,8 @@ constexpr std::array<Renamed, 4> kCollectives = {
      {"reduce-scatter-implementation", "system.collectives.reduce_scatter"},
      {"all-to-all-implementation", "system.collectives.all_to_all"}}};
 
-constexpr std::array<const char*, 5> kCustomKeys = {"all-reduce-implementation-custom",
-                                                    "all-gather-implementation-custom",
-                                                    "reduce-scatter-implementation-custom",
-                                                    "all-to-all-implementation-custom",
-                                                    "per-node-custom-implementation"};
+constexpr const char* kCustomSuffix = "-custom";
+constexpr const char* kNodesKey = "per-node-custom-implementation";
 
 struct IdleKey {
     const char* key;
@@ -68,11 +65,6 @@ void handle_idle_keys(const ConfigView& file, Warnings& warnings) {
 }
 
 void refuse_unsupported(const ConfigView& file) {
-    for (const char* key : kCustomKeys) {
-        if (const std::optional<ConfigView> value = file.find(key)) {
-            value->fail("custom collectives are not supported yet");
-        }
-    }
     const std::optional<ConfigView> bus = file.find("model-shared-bus");
     if (bus && bus->as_bool()) {
         bus->fail(
@@ -201,12 +193,33 @@ bool spans_all_dimensions(const std::string& algorithm) {
     return algorithm.starts_with("one");
 }
 
+// The prefix of a collective's own traces goes before the algorithm. True if there is one.
+bool put_custom(const ConfigView& file, const Renamed& key, ConfigTree& study) {
+    const std::optional<ConfigView> value = file.find(std::string(key.key) + kCustomSuffix);
+    if (!value) {
+        return false;
+    }
+    const std::vector<ConfigView> prefixes = value->items();
+    if (prefixes.size() != 1) {
+        value->fail("has " + std::to_string(prefixes.size()) +
+                    " entries; a list of exactly one prefix of Chakra files is expected");
+    }
+    study.put(std::string(key.path) + ".file", prefixes[0].as_string(), prefixes[0]);
+    return true;
+}
+
+void put_nodes(const ConfigView& file, ConfigTree& study) {
+    if (const std::optional<ConfigView> value = file.find(kNodesKey)) {
+        study.put("system.collectives.nodes", value->as_string(), *value);
+    }
+}
+
 void put_algorithms(const ConfigView& file,
                     const Renamed& key,
                     std::size_t dimensions,
                     ConfigTree& study) {
     const std::optional<ConfigView> value = file.find(key.key);
-    if (!value) {
+    if (put_custom(file, key, study) || !value) {
         return;
     }
     std::vector<std::string> names;
@@ -251,6 +264,7 @@ void translate_system(const ConfigView& file,
     for (const Renamed& key : kCollectives) {
         put_algorithms(file, key, dimensions, study);
     }
+    put_nodes(file, study);
 }
 
 }  // namespace astra

@@ -292,11 +292,18 @@ TEST_F(AstraSimTest, RefusesWhatItCannotSimulate) {
     system(R"({"model-shared-bus": 0})");
     EXPECT_EQ(error(), "no error");
     EXPECT_THAT(warnings_.texts(), IsEmpty());
-    for (const char* key : {"all-reduce-implementation-custom", "per-node-custom-implementation"}) {
-        system(std::string("{\"") + key + "\": [\"x\"]}");
-        EXPECT_THAT(error(),
-                    HasSubstr(std::string(key) + ": custom collectives are not supported yet"));
-    }
+}
+
+TEST_F(AstraSimTest, TranslatesCustomCollectives) {
+    system(R"({"all-reduce-implementation": ["ring"],
+               "all-reduce-implementation-custom": ["mine/ring"],
+               "per-node-custom-implementation": "nodes.yml"})");
+    EXPECT_THAT(json(), HasSubstr(R"("all_reduce":{"file":"mine/ring"})"));
+    EXPECT_THAT(json(), HasSubstr(R"("nodes":"nodes.yml")"));
+    system(R"({"all-reduce-implementation-custom": ["a", "b"]})");
+    EXPECT_THAT(error(),
+                HasSubstr("all-reduce-implementation-custom: has 2 entries; a list of exactly one "
+                          "prefix of Chakra files is expected"));
 }
 
 TEST_F(AstraSimTest, TranslatesEveryMemory) {
