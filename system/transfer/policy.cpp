@@ -63,9 +63,8 @@ ConfigView TransferParameters::of(std::string_view key) const {
         return transfers_.section(policy_);
     }
     // What stands in the section is no mistake, though it is not used.
-    const auto section = transfers_.find(policy_);
-    if (section && section->find(key)) {
-        section->find(key)->as_string();
+    if (const auto section = transfers_.find(policy_)) {
+        static_cast<void>(section->find(key));
     }
     return transfers_;
 }
