@@ -193,7 +193,7 @@ TEST_F(RecordedRing, TakesTheSizeThatItIsTold) {
 }
 
 // Node 0 of the workload has the recorded ring, whatever the kind's algorithm is.
-TEST_F(RecordedRing, MayBeForOneNodeOfTheTraceOnly) {
+TEST_F(RecordedRing, MayBeForOneNodeAlone) {
     folder_.write("nodes.yml", "{0: ring}\n");
     ASSERT_EQ(run("1MiB", "collectives: {nodes: nodes.yml}").status, 0);
     EXPECT_THAT(result(), HasSubstr("\"simulated_ps\": 90179698,"));
