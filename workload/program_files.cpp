@@ -145,11 +145,21 @@ class RecordedProgram final : public ProgramSource {
     std::optional<std::uint64_t> bytes_;
 };
 
+bool is_there(const std::string& file) {
+    return std::filesystem::is_regular_file(file) || std::filesystem::exists(file + ".0.et");
+}
+
+// ASTRA-sim takes names from the working folder, whatever file they are written in.
+std::string there_or_here(const std::string& there, const std::string& here) {
+    return !is_there(there) && is_there(here) ? here : there;
+}
+
 }  // namespace
 
 std::unique_ptr<const ProgramSource> ProgramFiles::open(const ConfigView& entry) const {
     const bool map = entry.is_map();
-    const std::string file = (map ? entry.at("file") : entry).as_file_name();
+    const ConfigView name = map ? entry.at("file") : entry;
+    const std::string file = there_or_here(name.as_file_name(), name.as_string());
     std::optional<std::uint64_t> bytes;
     if (const auto given = map ? entry.find("bytes") : std::nullopt) {
         bytes = given->as_bytes().count;
