@@ -116,9 +116,10 @@ TEST_F(ThreadBlocks, FindsARace) {
         R"(dstoff="3" cnt="1" depid="-1" deps="-1"/></tb></gpu>)";
     text = changed("</tb>\n</gpu>", third);
     text.replace(text.find("s_chunks=\"2\""), 12, "s_chunks=\"4\"");
-    EXPECT_THAT(fault(text),
-                HasSubstr("block 0, which lane 5, step 0 changes, and nothing puts the two in "
-                          "order"));
+    EXPECT_THAT(
+        fault(text),
+        HasSubstr("member 0, lane 5, step 0: changes block 0, which lane 7, step 0 reads, and "
+                  "nothing puts the two in order"));
 }
 
 TEST_F(ThreadBlocks, FindsADanglingDependency) {
