@@ -1,16 +1,12 @@
 #include "workload/generator.h"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "astra/config/units.h"
@@ -109,19 +105,6 @@ void check_folder(const std::string& prefix) {
     }
     if (::access(folder.c_str(), W_OK | X_OK) != 0) {
         refuse("cannot be written to");
-    }
-}
-
-void write_groups(const std::vector<GroupDefinition>& groups, const std::string& file) {
-    nlohmann::ordered_json document = nlohmann::ordered_json::object();
-    for (const GroupDefinition& group : groups) {
-        document[group.name] = group.ranks;
-    }
-    std::ofstream out(file);
-    out << document.dump() << '\n';
-    out.flush();
-    if (!out) {
-        throw TraceError(file + ": cannot be written: " + std::strerror(errno));
     }
 }
 
@@ -290,7 +273,7 @@ void write_traces(const std::string& kind,
     }
     const std::vector<GroupDefinition> groups = generator.groups(checked);
     if (!groups.empty()) {
-        write_groups(groups, prefix + ".groups.json");
+        write_group_file(groups, prefix + ".groups.json");
     }
 }
 

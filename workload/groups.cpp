@@ -1,10 +1,16 @@
 #include "workload/groups.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <numeric>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "astra/config/config_view.h"
+#include "astra/core/error.h"
 #include "workload/messages.h"
 #include "workload/process_groups.h"
 
@@ -45,6 +51,19 @@ std::vector<GroupDefinition> read_group_file(const std::string& file, std::uint3
         groups.push_back(std::move(group));
     }
     return groups;
+}
+
+void write_group_file(const std::vector<GroupDefinition>& groups, const std::string& file) {
+    nlohmann::ordered_json document = nlohmann::ordered_json::object();
+    for (const GroupDefinition& group : groups) {
+        document[group.name] = group.ranks;
+    }
+    std::ofstream out(file);
+    out << document.dump() << '\n';
+    out.flush();
+    if (!out) {
+        throw TraceError(file + ": cannot be written: " + std::strerror(errno));
+    }
 }
 
 GroupTable::GroupTable(std::uint32_t ranks,

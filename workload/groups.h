@@ -17,6 +17,8 @@ namespace astra {
 
 // Reads {"name": [ranks…], …}. Throws ConfigError with the place in the file.
 std::vector<GroupDefinition> read_group_file(const std::string& file, std::uint32_t ranks);
+// Writes such a file. Throws TraceError.
+void write_group_file(const std::vector<GroupDefinition>& groups, const std::string& file);
 
 class GroupTable {
   public:

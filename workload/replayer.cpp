@@ -317,6 +317,17 @@ std::vector<OpRecord> Replayer::op_records() const {
     return records;
 }
 
+std::vector<std::vector<std::uint32_t>> Replayer::ops_by_start() const {
+    std::vector<RanOp> ran = ran_ops_;
+    std::stable_sort(
+        ran.begin(), ran.end(), [](const RanOp& a, const RanOp& b) { return a.start < b.start; });
+    std::vector<std::vector<std::uint32_t>> ops(ranks_.size());
+    for (const RanOp& one : ran) {
+        ops[one.rank].push_back(one.op);
+    }
+    return ops;
+}
+
 std::vector<RankRecord> Replayer::records() const {
     std::vector<RankRecord> records;
     for (const Rank& rank : ranks_) {

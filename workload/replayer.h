@@ -66,6 +66,7 @@ class Replayer {
         return iterations_[job].times();
     }
     const std::string& name_of_job(std::uint32_t job) const { return jobs_[job].name; }
+    const Workload& workload_of_job(std::uint32_t job) const { return jobs_[job].workload; }
     std::uint32_t jobs() const { return static_cast<std::uint32_t>(jobs_.size()); }
 
     // Keeps when each op ran, 32 bytes an op and rank. Before start().
@@ -75,6 +76,8 @@ class Replayer {
     }
     // In the order in which the ops ended.
     std::vector<OpRecord> op_records() const;
+    // Of the ops that are kept, by rank: in the order in which they started.
+    std::vector<std::vector<std::uint32_t>> ops_by_start() const;
 
     // Keeps what windows() needs, 8 bytes an op and rank. Before start().
     void record_windows() { record_starts_ = true; }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "astra/app/command.h"
+#include "astra/app/convert_schedule.h"
 #include "astra/app/options.h"
 #include "astra/app/output_folder.h"
 #include "astra/core/error.h"
@@ -19,14 +20,19 @@ namespace astra {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: astra convert INPUT --to=FORMAT --output=OUTPUT\n\n"
+    "usage: astra convert INPUT --to=FORMAT --output=OUTPUT\n"
+    "       astra convert STUDY.yml|PREFIX --schedule=POLICY --output=PREFIX\n\n"
     "Converts collectives:\n"
     "  --to=chakra   INPUT is an MSCCL file (XML), OUTPUT the prefix of Chakra files, one a rank\n"
-    "  --to=msccl    INPUT is such a prefix, OUTPUT an MSCCL file; '-' writes to standard output";
+    "  --to=msccl    INPUT is such a prefix, OUTPUT an MSCCL file; '-' writes to standard "
+    "output\n\n"
+    "With --schedule: runs a training study, or traces, under a policy of transfers and writes "
+    "traces that hold its schedule (docs/caramel.md).";
 
 void declare(OptionSet& options) {
-    options.add_value("to", "FORMAT", "chakra or msccl (required)");
+    options.add_value("to", "FORMAT", "chakra or msccl (required without --schedule)");
     options.add_value("output", "OUTPUT", "what to write (required)");
+    declare_schedule_options(options);
 }
 
 std::string needed(const OptionSet& options, const char* name) {
@@ -75,6 +81,9 @@ int run(const Arguments& arguments) {
         throw ConfigError("convert: needs one input; see astra convert --help");
     }
     const std::string input = options.positional().front();
+    if (options.value("schedule")) {
+        return convert_schedule(input, needed(options, "output"), options);
+    }
     const std::string format = needed(options, "to");
     const std::string output = needed(options, "output");
     if (format == "chakra") {

@@ -1,7 +1,11 @@
 #include "astra/app/inspect_windows.h"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,13 +31,34 @@ void write_file(const std::string& option, const std::string& file, const std::s
     OutputFolder(folder.empty() ? "." : folder).write(path.filename().string(), content);
 }
 
-const TrainingReport& report_of(const Simulation& simulation, const OptionSet& options) {
-    const auto& reports = simulation.training();
-    if (reports.empty()) {
+// What each transfer takes alone, by the line that was measured for its group.
+void add_costs(TrainingReport& report,
+               std::uint64_t job,
+               const std::vector<CommunicatorRecord>& communicators) {
+    std::map<std::string, const CommunicatorRecord*> by_group;
+    for (const CommunicatorRecord& communicator : communicators) {
+        if (communicator.job == job) {
+            // Behind the name of the job, if there are several.
+            by_group[communicator.group.substr(communicator.group.rfind('/') + 1)] = &communicator;
+        }
+    }
+    for (TransferWindow& window : report.windows) {
+        const std::string& name = report.groups[window.group];
+        const auto found = by_group.find(name.substr(name.rfind('/') + 1));
+        if (!window.cost && found != by_group.end()) {
+            const CommunicatorRecord& line = *found->second;
+            const double ps = line.beta_ps * static_cast<double>(window.bytes.count);
+            window.cost = line.alpha + Duration{static_cast<std::uint64_t>(std::llround(ps))};
+        }
+    }
+}
+
+std::uint64_t job_of(const Simulation& simulation, const OptionSet& options) {
+    const std::size_t jobs = simulation.training().size();
+    if (jobs == 0) {
         throw ConfigError("inspect windows: the study replays no traces");
     }
-    const std::uint64_t job = options.integer("job", 0, reports.size() - 1).value_or(0);
-    return reports[job];
+    return options.integer("job", 0, jobs - 1).value_or(0);
 }
 
 }  // namespace
@@ -67,7 +92,9 @@ int inspect_windows(const Arguments& arguments) {
     for (const std::string& warning : simulation.warnings().texts()) {
         fmt::print(stderr, "astra: warning: {}\n", warning);
     }
-    const TrainingReport& report = report_of(simulation, options);
+    const std::uint64_t job = job_of(simulation, options);
+    TrainingReport report = simulation.training()[job];
+    add_costs(report, job, simulation.communicators());
     const std::uint64_t most = options.integer("most", 0, kMostListed).value_or(kListed);
     std::fputs(describe_training(report, most).c_str(), stdout);
     if (const auto file = options.value("csv")) {

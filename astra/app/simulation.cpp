@@ -94,8 +94,11 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
         {transfer_policy->queues(), transfer_policy->barrier(), transfer_policy->orders_compute()},
         warnings));
     check_transfers();
-    if (recording.ops) {
+    if (recording.ops || recording.schedule) {
         replayer.record_ops();
+    }
+    if (recording.schedule) {
+        transfers.record_launches();
     }
     if (recording.transfers) {
         record_windows = true;

@@ -34,6 +34,7 @@ struct Recording {
     bool queues = false;     // links in intervals of output.sample_interval, for queues.csv
     bool ops = false;        // when each op ran, for ops.csv
     bool transfers = false;  // windows of gradient transfers, for windows.csv and windows.svg
+    bool schedule = false;   // ops, and what became of transfers, for write_schedule()
     bool look_for_windows = false;  // of every job, whether or not the study asks for them
 };
 
@@ -60,11 +61,18 @@ class Simulation {
     // What was found out about the gradient transfers of each job that replays traces; without
     // windows where neither the study nor its policy asked for them.
     const std::vector<TrainingReport>& training() const;
+    // The groups of these transfers, and what a transfer costs on the idle network.
+    std::vector<CommunicatorRecord> communicators() const;
     // output.directory of the study, "" if there is none.
     const std::string& output_folder() const;
 
     // Requires that run() has returned true.
     RunResult result() const;
+
+    // Writes PREFIX.<rank>.et and PREFIX.groups.json: the traces with the schedule of their
+    // transfers (workload/training/schedule_trace.h). Requires a single job, of traces,
+    // Recording::schedule and that run() has returned true. Throws TraceError.
+    void write_schedule(const std::string& prefix) const;
 
   private:
     struct Parts;

@@ -134,6 +134,10 @@ const std::vector<TrainingReport>& Simulation::training() const {
     return parts_->training;
 }
 
+std::vector<CommunicatorRecord> Simulation::communicators() const {
+    return parts_->transfers.communicators();
+}
+
 const std::string& Simulation::output_folder() const {
     return parts_->output_folder;
 }

@@ -171,6 +171,7 @@ void TransferQueue::passed(std::uint64_t argument) {
                             queue_.now(),
                             tensor.whole.bytes,
                             1});
+        record_launch(tensor.group, {tensor.whole}, tensor.ready);
         finish_tensor(number);
     }
     done();
@@ -289,6 +290,14 @@ void TransferQueue::finish_member(std::uint64_t argument) {
     }
 }
 
+void TransferQueue::record_launch(std::uint32_t group,
+                                  const std::vector<TransferPiece>& pieces,
+                                  SimTime start) {
+    if (record_launches_) {
+        launch_records_.push_back({groups_[group].id, pieces, start, queue_.now()});
+    }
+}
+
 void TransferQueue::finish_launch(std::uint32_t number) {
     Started& started = launches_[number];
     Group& group = groups_[started.group];
@@ -300,6 +309,7 @@ void TransferQueue::finish_launch(std::uint32_t number) {
                         queue_.now(),
                         started.bytes,
                         static_cast<std::uint32_t>(started.pieces.size())});
+    record_launch(started.group, started.pieces, started.start);
     free_launches_.push_back(number);
     plan_asking(started.group);
 }

@@ -23,6 +23,14 @@
 
 namespace astra {
 
+// What was launched together; kept only on demand.
+struct LaunchRecord {
+    GroupId group{};
+    std::vector<TransferPiece> pieces;
+    SimTime start;
+    SimTime end;
+};
+
 class TransferQueue {
   public:
     // All outlive the queue.
@@ -36,6 +44,9 @@ class TransferQueue {
 
     // Keeps what became of each tensor, 64 bytes each. Before the run.
     void record_tensors() { record_tensors_ = true; }
+
+    // Keeps what was launched together. Before the run.
+    void record_launches() { record_launches_ = true; }
 
     // Transfers of this group of a job will be asked for; `like` is one of them. Measures what they
     // cost. Throws ConfigError.
@@ -55,6 +66,7 @@ class TransferQueue {
 
     // Launches in the order in which they ended.
     const std::vector<TransferRecord>& records() const { return records_; }
+    const std::vector<LaunchRecord>& launch_records() const { return launch_records_; }
     const std::vector<TensorRecord>& tensor_records() const { return tensor_records_; }
     // In the order of add_group().
     std::vector<CommunicatorRecord> communicators() const;
@@ -127,6 +139,9 @@ class TransferQueue {
     void join_all(std::uint64_t launch);
     void reduced(std::uint64_t argument);
     void finish_member(std::uint64_t argument);
+    void record_launch(std::uint32_t group,
+                       const std::vector<TransferPiece>& pieces,
+                       SimTime start);
     void finish_launch(std::uint32_t number);
     void finish_tensor(std::uint32_t number);
 
@@ -142,7 +157,9 @@ class TransferQueue {
     std::vector<std::uint32_t> free_launches_;
     std::vector<TransferRecord> records_;
     std::vector<TensorRecord> tensor_records_;
+    std::vector<LaunchRecord> launch_records_;
     bool record_tensors_ = false;
+    bool record_launches_ = false;
 };
 
 }  // namespace astra

@@ -35,11 +35,11 @@ TEST(ScheduleTrace, HoldsMergedAndSplitTransfers) {
                    reduction(7, "all_reduce_0", 600, {6}) + instant(8, "update_0", {7}));
     Warnings warnings;
     prepare_training(workload, {.iterations = 2, .barrier = false}, {}, {}, warnings);
-    const std::vector<LaunchedTransfer> launches = {
-        {0, {{0, 0, {1000}}, {0, 1, {600}}}, {10}, {20}},
-        {0, {{1, 0, {700}}}, {30}, {40}},
-        {0, {{1, 0, {300}}}, {35}, {50}},  // beside the one before it
-        {0, {{1, 1, {600}}}, {40}, {60}}};
+    const std::vector<LaunchRecord> launches = {
+        {GroupId{0}, {{0, 0, {1000}}, {0, 1, {600}}}, {10}, {20}},
+        {GroupId{0}, {{1, 0, {700}}}, {30}, {40}},
+        {GroupId{0}, {{1, 0, {300}}}, {35}, {50}},  // beside the one before it
+        {GroupId{0}, {{1, 1, {600}}}, {40}, {60}}};
     // Ops 0, 1, 2, 5 compute in the first copy, 8 more in the second; updates are not ordered.
     const std::vector<std::uint32_t> computed = {0, 1, 2, 5, 4, 7, 8, 9, 10, 13, 12, 15};
     GraphBuilder builder("new", 0, 2);

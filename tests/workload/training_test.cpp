@@ -236,18 +236,35 @@ TEST(Parameters, AreNotActivations) {
 TEST(Parameters, AreFoundByDependencies) {
     Workload workload = same_trace(computation(1, "x1", 1) + reduction(2, "c1", 64, {1}) +
                                    computation(3, "x2", 1, {2}) + reduction(4, "c2", 8, {3}) +
-                                   reduction(5, "c3", 8, {4}, 7) + computation(6, "x3", 1, {5}));
+                                   reduction(5, "c3", 8, {4}) + computation(6, "x3", 1, {5}));
     const TrainingReport report = prepare(workload, {.barrier = false});
     ASSERT_EQ(report.windows.size(), 2U);
     EXPECT_EQ(report.windows[0].name, "c2");
     EXPECT_EQ(report.windows[1].name, "c3");
-    EXPECT_EQ(report.windows[1].kind, CollectiveKind::ReduceScatter);
     EXPECT_EQ(report.readers_unknown, 2U);
     EXPECT_THAT(report.without_reader, ElementsAre("c2", "c3"));
     // x3 is their update, and whoever reads it begins the next iteration: 3 ms.
     EXPECT_EQ(report.iteration.ps, 3 * kMs);
     EXPECT_EQ(report.windows[0].start.ps, 2 * kMs);
     EXPECT_EQ(report.windows[0].end.ps, 3 * kMs);
+}
+
+// What is reduced and scattered is a transfer too; but not both in one group: that of more bytes.
+TEST(Parameters, AreOfOneKindInAGroup) {
+    Workload workload =
+        same_trace(computation(1, "forward_a", 1) + computation(2, "backward_a", 1, {1}) +
+                   reduction(3, "all_reduce_a", 64, {2}, 7) + reduction(4, "all_reduce_b", 8, {2}));
+    Warnings warnings;
+    const TrainingReport report = prepare_training(workload, {}, {}, {}, warnings);
+    ASSERT_EQ(report.windows.size(), 1U);
+    EXPECT_EQ(report.windows[0].kind, CollectiveKind::ReduceScatter);
+    EXPECT_THAT(warnings.texts(),
+                ElementsAre("rank 0: gradients of group '0' are reduced by all_reduce and by "
+                            "reduce_scatter: only those of the most bytes are transfers, the "
+                            "others run as recorded"));
+    const ExecutionGraph& graph = *workload.ranks[0].graph;
+    EXPECT_EQ(graph.collectives[0].transfer, 0U);
+    EXPECT_EQ(graph.collectives[1].transfer, kNoTransfer);
 }
 
 TEST(TrainingRules, MatchCommonNames) {
@@ -290,7 +307,8 @@ std::string rule_failure(const std::string& text) {
 TEST(TrainingRules, SayWhatIsWrongWithAFile) {
     EXPECT_EQ(rule_failure("gradients: ['^reduce_(.+)$']\n"), "");
     EXPECT_THAT(rule_failure("gradients:\n  - 'a('\n"),
-                testing::AllOf(HasSubstr("rules.yml:2:"), HasSubstr("'a(' is not a regular expression of RE2")));
+                testing::AllOf(HasSubstr("rules.yml:2:"),
+                               HasSubstr("'a(' is not a regular expression of RE2")));
     EXPECT_THAT(rule_failure("gradients: ['((a{500}){500}){500}']\n"),
                 HasSubstr("is not a regular expression of RE2"));
     EXPECT_THAT(rule_failure("forward: ['(a)(b)']\n"), HasSubstr("has 2 groups; at most one"));

@@ -21,7 +21,7 @@ class ScheduleWriter {
   public:
     ScheduleWriter(const Workload& workload,
                    std::uint32_t rank,
-                   std::span<const LaunchedTransfer> launches,
+                   std::span<const LaunchRecord> launches,
                    NodeSink& sink)
         : workload_(workload),
           trace_(workload.ranks[rank]),
@@ -36,14 +36,15 @@ class ScheduleWriter {
         }
         launches_of_.resize(graph_.size());
         std::uint64_t id = graph_.size() == 0 ? 0 : graph_.node_id.back();
-        for (const LaunchedTransfer& launch : launches) {
-            const auto role = std::find(trace_.groups.begin(), trace_.groups.end(), launch.group);
+        for (const LaunchRecord& launch : launches) {
+            const auto role =
+                std::find(trace_.groups.begin(), trace_.groups.end(), index(launch.group));
             if (role == trace_.groups.end()) {
                 continue;  // of a group without this rank
             }
             mine_.push_back(
                 {&launch, static_cast<std::uint32_t>(role - trace_.groups.begin()), ++id});
-            for (const LaunchedPart& part : launch.parts) {
+            for (const TransferPiece& part : launch.pieces) {
                 launches_of_[transfer_of(mine_.back(), part)].push_back(id);
             }
         }
@@ -63,7 +64,7 @@ class ScheduleWriter {
 
   private:
     struct Mine {
-        const LaunchedTransfer* launch;
+        const LaunchRecord* launch;
         std::uint32_t role;
         std::uint64_t id;
     };
@@ -74,7 +75,7 @@ class ScheduleWriter {
     bool is_transfer(std::uint32_t op) const {
         return graph_.kind[op] == OpKind::Collective && detail_of(op).transfer != kNoTransfer;
     }
-    std::uint32_t transfer_of(const Mine& mine, const LaunchedPart& part) const {
+    std::uint32_t transfer_of(const Mine& mine, const TransferPiece& part) const {
         const auto found = transfers_.find({mine.role, part.iteration, part.transfer});
         ASTRA_CHECK(found != transfers_.end(), "what was launched is in the trace");
         return found->second;
@@ -165,6 +166,10 @@ class ScheduleWriter {
             case OpKind::Collective:
                 describe_collective(detail_of(op));
                 node_.comm_bytes = detail_of(op).bytes.count;
+                if (detail_of(op).pairs != kNoRole) {
+                    node_.pair_sends = graph_.pairs[detail_of(op).pairs].sends;
+                    node_.pair_receives = graph_.pairs[detail_of(op).pairs].receives;
+                }
                 break;
             case OpKind::Metadata:
                 // A join of iterations; not every simulator waits for metadata.
@@ -180,21 +185,21 @@ class ScheduleWriter {
 
     void write_launch(std::size_t number) {
         const Mine& mine = mine_[number];
-        const LaunchedTransfer& launch = *mine.launch;
+        const LaunchRecord& launch = *mine.launch;
         node_.clear();
         std::uint64_t bytes = 0;
-        for (const LaunchedPart& part : launch.parts) {
+        for (const TransferPiece& part : launch.pieces) {
             bytes += part.bytes.count;
             add_parents(transfer_of(mine, part));
         }
-        const std::uint32_t first = transfer_of(mine, launch.parts.front());
+        const std::uint32_t first = transfer_of(mine, launch.pieces.front());
         describe_collective(detail_of(first));
         node_.id = mine.id;
         node_.kind = OpKind::Collective;
         node_.name = std::string(graph_.name_of(OpId{first}));
-        if (launch.parts.size() > 1) {
-            node_.name += "_and_" + std::to_string(launch.parts.size() - 1) + "_more";
-        } else if (launch.parts.front().bytes != detail_of(first).bytes) {
+        if (launch.pieces.size() > 1) {
+            node_.name += "_and_" + std::to_string(launch.pieces.size() - 1) + "_more";
+        } else if (launch.pieces.front().bytes != detail_of(first).bytes) {
             node_.name += "_part";
         }
         node_.comm_bytes = bytes;
@@ -225,7 +230,7 @@ class ScheduleWriter {
 
 void emit_schedule(const Workload& workload,
                    std::uint32_t rank,
-                   std::span<const LaunchedTransfer> launches,
+                   std::span<const LaunchRecord> launches,
                    std::span<const std::uint32_t> computed,
                    NodeSink& sink) {
     ScheduleWriter(workload, rank, launches, sink).write(computed);

@@ -8,36 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "astra/core/types.h"
+#include "system/transfer/transfer_queue.h"
 #include "workload/execution_graph.h"
 #include "workload/generator.h"
 
 namespace astra {
 
-// A part of a gradient transfer, or all of it.
-struct LaunchedPart {
-    std::uint32_t iteration = 0;
-    std::uint32_t transfer = 0;
-    Bytes bytes;
-};
-
-// One collective on the network.
-struct LaunchedTransfer {
-    std::uint32_t group = 0;  // index into Workload::groups
-    std::vector<LaunchedPart> parts;
-    SimTime start;
-    SimTime end;
-};
-
 // Gives all nodes of a rank's new trace to `sink`. `launches`, in the order of their starts, hold
-// every byte of every transfer of the graph. A launch depends on the parents of its transfers and,
-// by control, on the last launch of its group that ended before it began; whatever depended on a
-// transfer depends on all launches with a part of it. `computed`: ops in the order in which they
-// started; each computation of a GPU that waits for no transfer depends by control on the one
-// before it.
+// every byte of every transfer of the graph; their group is an index into Workload::groups. A
+// launch depends on the parents of its transfers and, by control, on the last launch of its group
+// that ended before it began; whatever depended on a transfer depends on all launches with a part
+// of it. `computed`: ops in the order in which they started; each computation of a GPU that waits
+// for no transfer depends by control on the one before it.
 void emit_schedule(const Workload& workload,
                    std::uint32_t rank,
-                   std::span<const LaunchedTransfer> launches,
+                   std::span<const LaunchRecord> launches,
                    std::span<const std::uint32_t> computed,
                    NodeSink& sink);
 

@@ -26,12 +26,16 @@ class JoinedGraph {
         : base_(graph), joins_(joins), copies_(copies) {
         stride_ = joined_size(graph, joins);
         ASTRA_CHECK(std::uint64_t{stride_} * copies < 0xffffffffU, "room for the ops");
-        result_.names = base_.names;
-        result_.peer_roles = base_.peer_roles;
-        result_.group_roles = base_.group_roles;
-        result_.computes = base_.computes;
-        result_.memories = base_.memories;
-        result_.points = base_.points;
+        result_ = graph;  // tables and names; what there is an entry an op of is made anew
+        result_.kind.clear();
+        result_.on_cpu.clear();
+        result_.node_id.clear();
+        result_.duration_ps.clear();
+        result_.detail.clear();
+        result_.name.clear();
+        result_.iteration.clear();
+        result_.order.clear();
+        result_.collectives.clear();
         if (stride_ > base_.size()) {
             result_.names.emplace_back(kJoinName);
         }

@@ -35,7 +35,7 @@ class WindowFinder {
         for (std::uint32_t g = 0; g < graphs_.size(); ++g) {
             result_.numbers.emplace_back(graphs_[g].structure.transfers.size(), kNoTransfer);
             begin_.push_back(next_iteration(graphs_[g]));
-            collect(g);
+            collect(g, warnings);
         }
         unite_roles();
         std::map<std::uint32_t, std::vector<RoleOfGraph>> sets;
@@ -77,10 +77,36 @@ class WindowFinder {
         return begin.ps == kMaxPs ? end : begin;
     }
 
-    void collect(std::uint32_t g) {
+    // One kind of collective a role, that of the most bytes: others cannot be merged with it.
+    void collect(std::uint32_t g, Warnings& warnings) {
         const TrainedGraph& graph = graphs_[g];
+        std::map<std::uint32_t, std::map<CollectiveKind, std::uint64_t>> bytes;
+        for (std::uint32_t i = 0; i < graph.structure.transfers.size(); ++i) {
+            const CollectiveDetail& detail = detail_of(graph, i);
+            std::uint64_t& sum = bytes[detail.group_role][detail.kind];
+            sum = saturating_add(sum, detail.bytes.count);
+        }
+        for (const auto& [role, kinds] : bytes) {
+            if (kinds.size() > 1) {
+                warnings.add(fmt::format(
+                    "rank {}: gradients of group '{}' are reduced by {} and by {}: only those of "
+                    "the most bytes are transfers, the others run as recorded",
+                    graph.rank,
+                    workload_.groups[workload_.ranks[graph.rank].groups[role]].name,
+                    name_of(kinds.begin()->first),
+                    name_of(kinds.rbegin()->first)));
+            }
+        }
         for (std::uint32_t i = 0; i < graph.structure.transfers.size(); ++i) {
             const GradientTransfer& transfer = graph.structure.transfers[i];
+            const auto& kinds = bytes[detail_of(graph, i).group_role];
+            const auto most =
+                std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+                    return a.second < b.second;
+                });
+            if (detail_of(graph, i).kind != most->first) {
+                continue;
+            }
             auto& sequences = sequences_[{g, detail_of(graph, i).group_role}];
             sequences.resize(graph.structure.iterations.count);
             sequences[transfer.iteration].push_back(i);
