@@ -18,13 +18,8 @@ constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 27U;
 }  // namespace
 
 void CollectiveEngine::cut(CollectiveInstance& instance, CollectivePlan& plan) {
-    // No chunk is so small that a rank's part of it would be empty.
-    const CollectiveRequest& request = instance.request;
-    const std::uint64_t parts =
-        request.by_pair() ? config_.chunks
-                          : request.bytes.count / (request.bytes_are_a_shard ? 1 : plan.members);
-    const std::uint64_t chunks =
-        plan.has_phases() ? std::clamp<std::uint64_t>(parts, 1, config_.chunks) : 1;
+    const AskedSize size = instance.request.size();
+    const std::uint64_t chunks = plan.has_phases() ? size.chunks(plan.members, config_.chunks) : 1;
     if (chunks * instance.members.size() > kMostPlaces) {
         throw InputError(
             fmt::format("group '{}', collective {}: {} chunks (system.chunks) at {} "
@@ -132,7 +127,7 @@ CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
     const Bytes size =
         plan.phase_bytes(itinerary, phase, at.position, instance.chunk_bytes(at.chunk));
     const Program& program = program_for(plan, phase_plan, at.chunk, reversed, ranks, size);
-    slot.run.begin(context_, *this, number, program, std::move(ranks), size);
+    slot.run.begin(context_, *this, number, program, std::move(ranks), size, phase_plan.costs);
     if (!instance.pairs.empty()) {
         slot.run.set_pairs(
             {&instance.pairs, at.chunk, static_cast<std::uint32_t>(instance.chunks.size())});

@@ -30,6 +30,8 @@ DimensionQueues::Limits limits_of(const Topology& topology,
 CollectiveEngine::CollectiveEngine(EventQueue& queue,
                                    NetworkBackend& network,
                                    Routing& routing,
+                                   const BackendInfo& backend,
+                                   const ConfigView& network_keys,
                                    const SystemConfig& config,
                                    Warnings& warnings,
                                    bool pass_younger)
@@ -37,6 +39,11 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
       routing_(routing),
       config_(config),
       warnings_(warnings),
+      tuner_(routing,
+             backend,
+             network_keys,
+             config.tuning,
+             {config.endpoint_delay, config.local_memory_bandwidth}),
       context_{queue,
                network,
                config.endpoint_delay,
@@ -59,10 +66,11 @@ GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t>
 
 CollectivePlan& CollectiveEngine::plan_for(Group& group, const CollectiveRequest& request) {
     const PlanKey key = request.plan_key();
-    auto& plan = group.plans[key];
+    const bool sized = plan_depends_on_size(key, config_, tuner_);
+    auto& plan = group.plans[{key, sized ? request.bytes.count : 0}];
     if (!plan) {
         plan = std::make_unique<CollectivePlan>(
-            make_plan(*group.group, key, config_, routing_, warnings_));
+            make_plan(*group.group, key, request.size(), config_, routing_, tuner_, warnings_));
     }
     return *plan;
 }

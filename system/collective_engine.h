@@ -22,6 +22,7 @@
 #include "system/dimension_queues.h"
 #include "system/process_group.h"
 #include "system/system_config.h"
+#include "system/tuning/tuner.h"
 
 namespace astra {
 
@@ -31,6 +32,8 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter, private P
     CollectiveEngine(EventQueue& queue,
                      NetworkBackend& network,
                      Routing& routing,
+                     const BackendInfo& backend,
+                     const ConfigView& network_keys,
                      const SystemConfig& config,
                      Warnings& warnings,
                      bool pass_younger = true);
@@ -70,7 +73,8 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter, private P
         std::vector<std::uint64_t> joined;  // collectives so far, by position
         std::deque<std::uint32_t> open;     // instances from `first_open` on
         std::uint64_t first_open = 0;
-        std::map<PlanKey, std::unique_ptr<CollectivePlan>> plans;
+        // By key and, where the choice depends on it, size.
+        std::map<std::pair<PlanKey, std::uint64_t>, std::unique_ptr<CollectivePlan>> plans;
     };
     struct RunSlot {
         CollectiveRun run;
@@ -138,6 +142,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter, private P
     Routing& routing_;
     const SystemConfig& config_;
     Warnings& warnings_;
+    Tuner tuner_;
     RunContext context_;
     DimensionQueues queues_;
     std::vector<Group> groups_;

@@ -26,6 +26,7 @@ struct CollectiveRequest {
 
     bool by_pair() const { return !pairs.sends.empty(); }
     PlanKey plan_key() const { return {kind, dimensions, root, by_pair(), own}; }
+    AskedSize size() const { return {bytes, bytes_are_a_shard, by_pair()}; }
 };
 
 struct CollectiveInstance {
@@ -62,10 +63,7 @@ struct CollectiveInstance {
         return phase[std::size_t{chunk} * members.size() + position];
     }
     // The whole buffer, by which algorithms cut it.
-    Bytes total() const {
-        return {saturating_multiply(request.bytes.count,
-                                    request.bytes_are_a_shard ? plan->members : 1)};
-    }
+    Bytes total() const { return request.size().buffer(plan->members); }
     Bytes chunk_bytes(std::uint32_t chunk) const {
         const Bytes part = part_of(request.bytes, chunks.size(), chunk);
         return {saturating_multiply(part.count, request.bytes_are_a_shard ? plan->members : 1)};

@@ -1,7 +1,6 @@
 #include "system/collective_plan.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,11 +14,6 @@ namespace {
 
 bool is_flat_kind(CollectiveKind kind) {
     return has_root(kind) || kind == CollectiveKind::Barrier;
-}
-
-// What the algorithms know a kind as: their blocks are equal anyway.
-CollectiveKind program_kind(CollectiveKind kind) {
-    return kind == CollectiveKind::ReduceScatterBlock ? CollectiveKind::ReduceScatter : kind;
 }
 
 bool all_equal(const std::vector<AlgorithmChoice>& choices) {
@@ -49,59 +43,26 @@ AlgorithmChoice flat_choice(const ProcessGroup& group,
     return parse_algorithm("ring");
 }
 
-class ItineraryMaker {
-  public:
-    ItineraryMaker(const CollectivePlan& plan, const DigitOrder& order) : plan_(plan) {
-        itinerary_.order = order;
-    }
-
-    Itinerary make() {
-        const DigitOrder& order = itinerary_.order;
-        const CollectiveKind kind = program_kind(plan_.key.kind);
-        if (plan_.returns) {
-            for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-                add(order[i], CollectiveKind::ReduceScatter);
-            }
-            add(order.back(), kind);
-            for (std::size_t i = order.size() - 1; i-- > 0;) {
-                add(order[i], CollectiveKind::AllGather).returning = true;
-            }
-        } else if (kind == CollectiveKind::AllGather) {
-            for (std::size_t i = order.size(); i-- > 0;) {
-                add(order[i], kind);
-            }
-        } else {
-            for (const std::uint32_t digit : order) {
-                add(digit, kind).whole =
-                    kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllToAll;
-            }
-        }
-        return std::move(itinerary_);
-    }
-
-  private:
-    PhasePlan& add(std::uint32_t digit, CollectiveKind kind) {
-        PhasePlan& phase = itinerary_.phases.emplace_back();
-        phase.digit = digit;
-        phase.kind = kind;
-        phase.choice = plan_.choices[digit];
-        phase.first_run = itinerary_.runs;
-        itinerary_.runs += plan_.group->size() / plan_.digits[digit].size;
-        return phase;
-    }
-
-    const CollectivePlan& plan_;
-    Itinerary itinerary_;
-};
+const SystemConfig::Algorithms& algorithms_of(const PlanKey& key, const SystemConfig& config) {
+    return key.own > 0 ? config.own_algorithms[key.own - 1]
+                       : config.algorithms[static_cast<std::size_t>(key.kind)];
+}
 
 class PlanMaker {
   public:
     PlanMaker(const ProcessGroup& group,
               const PlanKey& key,
+              const AskedSize& size,
               const SystemConfig& config,
               Routing& routing,
+              Tuner& tuner,
               Warnings& warnings)
-        : group_(group), config_(config), routing_(routing), warnings_(warnings) {
+        : group_(group),
+          size_(size),
+          config_(config),
+          routing_(routing),
+          tuner_(tuner),
+          warnings_(warnings) {
         plan_.key = key;
         plan_.group = &group;
     }
@@ -132,14 +93,17 @@ class PlanMaker {
         plan_.returns =
             plan_.key.kind == CollectiveKind::AllReduce &&
             config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
-        const std::string* last = nullptr;
+        choose_by_size();
+        std::string last;
         for (const PhasePlan& phase : plan_.itinerary(plan_.ascending()).phases) {
-            const std::string& name = phase.choice.name;
             check(phase);
-            if (last == nullptr || *last != name) {
-                plan_.algorithm += (last == nullptr ? "" : "+") + name;
+            const auto chosen = plan_.chosen.find({phase.digit, phase.kind});
+            const std::string& name =
+                chosen == plan_.chosen.end() ? phase.choice.name : chosen->second.name;
+            if (last != name) {
+                plan_.algorithm += (last.empty() ? "" : "+") + name;
             }
-            last = &name;
+            last = name;
         }
         if (plan_.key.by_pair) {
             join_digits();
@@ -151,10 +115,7 @@ class PlanMaker {
     }
 
   private:
-    const SystemConfig::Algorithms& algorithms() const {
-        return plan_.key.own > 0 ? config_.own_algorithms[plan_.key.own - 1]
-                                 : config_.algorithms[static_cast<std::size_t>(plan_.key.kind)];
-    }
+    const SystemConfig::Algorithms& algorithms() const { return algorithms_of(plan_.key, config_); }
 
     // Fills the plan's digits, and an algorithm for each.
     void choose_digits(const std::vector<AlgorithmChoice>& choices) {
@@ -212,6 +173,7 @@ class PlanMaker {
         if (plan_.digits.size() > 1) {
             plan_.digits = {group_.flat_digit()};
             plan_.choices = {whole};
+            plan_.chosen.clear();
             check(plan_.itinerary(plan_.ascending()).phases.front());
         }
     }
@@ -222,7 +184,7 @@ class PlanMaker {
             PhasePlan phase;
             phase.digit = digit;
             phase.choice = plan_.choices[digit];
-            phase.kind = program_kind(plan_.key.kind);
+            phase.kind = kind_of_phases(plan_.key.kind);
             check(phase, true);
             if (plan_.returns) {
                 for (const auto kind : {CollectiveKind::ReduceScatter, CollectiveKind::AllGather}) {
@@ -231,6 +193,54 @@ class PlanMaker {
                 }
             }
         }
+    }
+
+    // Fills `chosen` for every kind that a digit may have to run, at the size that it has when the
+    // digits are visited in their order.
+    void choose_by_size() {
+        const CollectiveKind kind = kind_of_phases(plan_.key.kind);
+        std::vector<CollectiveKind> kinds{kind};
+        if (plan_.returns) {
+            kinds = {kind, CollectiveKind::ReduceScatter, CollectiveKind::AllGather};
+        }
+        const bool whole = kind == CollectiveKind::AllToAll ||
+                           (kind == CollectiveKind::AllReduce && !plan_.returns);
+        const Bytes buffer = size_.buffer(plan_.members);
+        Bytes left = part_of(buffer, size_.chunks(plan_.members, config_.chunks), 0);
+        for (std::uint32_t digit = 0; digit < plan_.digits.size(); ++digit) {
+            if (tuner_.depends_on_size(plan_.choices[digit])) {
+                for (const CollectiveKind phase_kind : kinds) {
+                    choose(digit, phase_kind, left, buffer);
+                }
+            }
+            left = whole ? left : part_of(left, plan_.digits[digit].size, 0);
+        }
+    }
+
+    void choose(std::uint32_t digit, CollectiveKind kind, Bytes size, Bytes buffer) {
+        PhasePlan phase;
+        phase.digit = digit;
+        phase.kind = kind;
+        const std::vector<std::uint32_t> ranks = plan_.ranks(phase, 0);
+        const ProgramShape shape = shape_of(phase);
+        PhaseChoice& chosen = plan_.chosen[{digit, kind}];
+        const Tuner::Pick pick =
+            tuner_.pick(plan_.choices[digit], {shape, ranks, size, buffer}, chosen.refusal);
+        if (chosen.refusal.empty()) {
+            chosen.algorithm = pick.choice;
+            chosen.costs = message_costs(*pick.choice.algorithm, shape, pick.protocol);
+            chosen.name = pick.name();
+        } else {
+            chosen.algorithm = plan_.choices[digit];
+        }
+    }
+
+    ProgramShape shape_of(const PhasePlan& phase) const {
+        ProgramShape shape;
+        shape.kind = phase.kind;
+        shape.members = plan_.digit_of(phase).size;
+        shape.root = plan_.key.root;
+        return shape;
     }
 
     void check(const PhasePlan& phase, bool in_any_order = false) const {
@@ -243,7 +253,7 @@ class PlanMaker {
                 fmt::format(
                     "algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}{}",
                     phase.choice.name,
-                    name_of(phase.kind == program_kind(asked) ? asked : phase.kind),
+                    name_of(phase.kind == kind_of_phases(asked) ? asked : phase.kind),
                     members,
                     group_.name(),
                     plan_.digit_of(phase).dimension,
@@ -256,11 +266,16 @@ class PlanMaker {
     }
 
     std::string refusal_of(const PhasePlan& phase) const {
-        ProgramShape shape = phase.choice.shape(phase.kind, plan_.digit_of(phase).size);
-        shape.root = plan_.key.root;
-        if (phase.choice.algorithm != nullptr) {
-            return phase.choice.algorithm->refusal(shape);
+        const auto chosen = plan_.chosen.find({phase.digit, phase.kind});
+        if (chosen != plan_.chosen.end()) {
+            return chosen->second.refusal;
         }
+        ProgramShape shape = shape_of(phase);
+        if (phase.choice.algorithm != nullptr) {
+            return tuner_.refusal(phase.choice, {shape, plan_.ranks(phase, 0), {}, {}});
+        }
+        shape.parameter = phase.choice.parameter;
+        shape.levels = phase.choice.levels;
         if (phase.choice.source == nullptr) {
             return "it has no phases";
         }
@@ -277,61 +292,31 @@ class PlanMaker {
     const std::string& where() const { return algorithms().where; }
 
     const ProcessGroup& group_;
+    AskedSize size_;
     const SystemConfig& config_;
     Routing& routing_;
+    Tuner& tuner_;
     Warnings& warnings_;
     CollectivePlan plan_;
 };
 
 }  // namespace
 
-DigitOrder CollectivePlan::ascending() const {
-    DigitOrder order(digits.size());
-    std::iota(order.begin(), order.end(), 0U);
-    return order;
-}
-
-const Itinerary& CollectivePlan::itinerary(const DigitOrder& order) {
-    auto place = itineraries_.find(order);
-    if (place == itineraries_.end()) {
-        place = itineraries_.emplace(order, ItineraryMaker(*this, order).make()).first;
-    }
-    return place->second;
-}
-
-std::vector<std::uint32_t> CollectivePlan::ranks(const PhasePlan& phase,
-                                                 std::uint32_t subgroup) const {
-    const ProcessGroup::Digit& digit = digit_of(phase);
-    std::vector<std::uint32_t> ranks(digit.size);
-    for (std::uint32_t member = 0; member < digit.size; ++member) {
-        ranks[member] = group->rank(digit.position(subgroup, member));
-    }
-    return ranks;
-}
-
-Bytes CollectivePlan::phase_bytes(const Itinerary& itinerary,
-                                  std::uint32_t phase,
-                                  std::uint32_t position,
-                                  Bytes chunk) const {
-    const PhasePlan& plan = itinerary.phases[phase];
-    Bytes bytes = chunk;
-    if (!plan.whole) {
-        for (const std::uint32_t digit : itinerary.order) {
-            if (digit == plan.digit) {
-                break;
-            }
-            bytes = part_of(bytes, digits[digit].size, digits[digit].member(position));
-        }
-    }
-    return bytes;
+bool plan_depends_on_size(const PlanKey& key, const SystemConfig& config, const Tuner& tuner) {
+    const auto& choices = algorithms_of(key, config).choices;
+    return std::any_of(choices.begin(), choices.end(), [&](const AlgorithmChoice& choice) {
+        return tuner.depends_on_size(choice);
+    });
 }
 
 CollectivePlan make_plan(const ProcessGroup& group,
                          const PlanKey& key,
+                         const AskedSize& size,
                          const SystemConfig& config,
                          Routing& routing,
+                         Tuner& tuner,
                          Warnings& warnings) {
-    return PlanMaker(group, key, config, routing, warnings).make();
+    return PlanMaker(group, key, size, config, routing, tuner, warnings).make();
 }
 
 }  // namespace astra

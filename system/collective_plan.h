@@ -24,6 +24,8 @@
 #include "system/phase_load.h"
 #include "system/process_group.h"
 #include "system/system_config.h"
+#include "system/tuning/message_costs.h"
+#include "system/tuning/tuner.h"
 
 namespace astra {
 
@@ -50,10 +52,19 @@ struct PlanKey {
     auto operator<=>(const PlanKey&) const = default;
 };
 
+// What runs in a phase, after any choice by size.
+struct PhaseChoice {
+    AlgorithmChoice algorithm;
+    MessageCosts costs;
+    std::string name;     // for people: "ring", "ring/LL"
+    std::string refusal;  // why nothing can run; "" if something can
+};
+
 struct PhasePlan {
     std::uint32_t digit = 0;  // index into CollectivePlan::digits
     CollectiveKind kind{};
     AlgorithmChoice choice;
+    MessageCosts costs;
     bool returning = false;       // the way down of an all_reduce
     bool whole = false;           // the whole chunk, not the part that digits before it left
     std::uint32_t first_run = 0;  // runs of a chunk are numbered phase by phase
@@ -73,7 +84,9 @@ struct CollectivePlan {
     PlanKey key;
     const ProcessGroup* group = nullptr;
     std::vector<ProcessGroup::Digit> digits;  // those that take part
-    std::vector<AlgorithmChoice> choices;     // of each digit
+    std::vector<AlgorithmChoice> choices;     // of each digit, as configured
+    // By digit and kind, where the size decides.
+    std::map<std::pair<std::uint32_t, CollectiveKind>, PhaseChoice> chosen;
     bool returns = false;       // an all_reduce that scatters on the way up and gathers down
     std::uint32_t members = 1;  // product of the digits: who exchanges data
     std::string algorithm;      // for people: "ring+direct"
@@ -102,12 +115,34 @@ struct CollectivePlan {
     std::map<DigitOrder, Itinerary> itineraries_;
 };
 
+// The size of a collective as a rank asks for it.
+struct AskedSize {
+    Bytes bytes;
+    bool are_a_shard = false;  // of each rank, not the whole
+    bool by_pair = false;      // of the rank that came first, in an all_to_all with sizes of pairs
+
+    // Into how many chunks of `most` a collective of so many members is cut: none is so small that
+    // a rank's part of it would be empty.
+    std::uint64_t chunks(std::uint32_t members, std::uint64_t most) const;
+    Bytes buffer(std::uint32_t members) const {
+        return {saturating_multiply(bytes.count, are_a_shard ? members : 1)};
+    }
+};
+
+// What the algorithms know a kind as: the blocks of a reduce_scatter are equal anyway.
+CollectiveKind kind_of_phases(CollectiveKind kind);
+
+// Whether the plan depends on the size.
+bool plan_depends_on_size(const PlanKey& key, const SystemConfig& config, const Tuner& tuner);
+
 // Throws ConfigError when an algorithm cannot do the kind or the size of the group; warns when a
 // group over part of several dimensions falls back to a flat ring.
 CollectivePlan make_plan(const ProcessGroup& group,
                          const PlanKey& key,
+                         const AskedSize& size,
                          const SystemConfig& config,
                          Routing& routing,
+                         Tuner& tuner,
                          Warnings& warnings);
 
 }  // namespace astra

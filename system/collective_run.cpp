@@ -13,11 +13,17 @@ void CollectiveRun::begin(RunContext& context,
                           std::uint64_t id,
                           const Program& program,
                           std::vector<std::uint32_t> ranks,
-                          Bytes size) {
+                          Bytes size,
+                          const MessageCosts& costs) {
     ASTRA_CHECK(ranks.size() == program.members(), "a program runs over its number of members");
     context_ = &context;
     owner_ = &owner;
     program_ = &program;
+    costs_ = costs;
+    if (copying_.rate() != costs.copying) {
+        copying_ = TransferClock(costs.copying);
+    }
+    copied_ps_.assign(costs.copying.bits_per_s > 0 ? ranks.size() : 0, 0);
     id_ = id;
     sizes_ = program.cut(size);
     endpoint_delay_ = program.as_recorded() ? Duration{} : context.endpoint_delay;
@@ -43,13 +49,14 @@ void CollectiveRun::start(std::uint32_t member) {
     const std::size_t end = first + (has_lanes_ ? program_->lanes(member) : 1);
     ASTRA_CHECK(first == end || lanes_[first].step == kNotStarted, "a member starts once");
     ++started_;
+    const SimTime begin = context_->queue.now() + endpoint_delay_ + costs_.startup;
     if (has_lanes_) {
         members_[member].lanes_left = program_->lanes(member);
-        members_[member].end_ps = (context_->queue.now() + endpoint_delay_).ps;
+        members_[member].end_ps = begin.ps;
     }
     for (std::size_t at = first; at < end; ++at) {
         lanes_[at].step = 0;
-        lanes_[at].clock_ps = (context_->queue.now() + endpoint_delay_).ps;
+        lanes_[at].clock_ps = begin.ps;
     }
     if (first == end) {
         finish_soon(member, members_[member].end_ps);
@@ -187,19 +194,30 @@ void CollectiveRun::issue(std::uint32_t member, const Lane& lane, std::uint32_t 
 void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime at) {
     const Program::Send& op = program_->send(send);
     const std::uint32_t receiver = program_->peer_of(member, op.peer);
-    const Bytes bytes = bytes_of(op.payload, member);
-    if (pairs_.sizes != nullptr && bytes.count == 0) {
+    const Bytes data = bytes_of(op.payload, member);
+    if (pairs_.sizes != nullptr && data.count == 0) {
         if (!goes_without(receiver, member, op.payload)) {
             context_->queue.schedule_at(
                 at, Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
         }
         return;
     }
+    const Bytes bytes = costs_.on_wire(data);
     ++context_->messages;
     context_->bytes = saturating_add(context_->bytes, bytes.count);
     context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
-                           at,
+                           copied(member, data, at),
                            Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
+}
+
+// When a message leaves that is there at `at`: the member hands over one after the other.
+SimTime CollectiveRun::copied(std::uint32_t member, Bytes bytes, SimTime at) {
+    if (costs_.copying.bits_per_s > 0) {
+        std::uint64_t& done_ps = copied_ps_[member];
+        done_ps = saturating_add(std::max(done_ps, at.ps), copying_(bytes).ps);
+        at.ps = done_ps;
+    }
+    return at + costs_.latency;
 }
 
 void CollectiveRun::deliver(std::uint64_t argument) {

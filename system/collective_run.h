@@ -15,6 +15,7 @@
 #include "network/backend/backend.h"
 #include "system/collective/program.h"
 #include "system/pair_sizes.h"
+#include "system/tuning/message_costs.h"
 
 namespace astra {
 
@@ -49,7 +50,8 @@ class CollectiveRun {
                std::uint64_t id,
                const Program& program,
                std::vector<std::uint32_t> ranks,
-               Bytes size);
+               Bytes size,
+               const MessageCosts& costs = {});
 
     // A chunk of an all_to_all that has a size for each pair of members.
     struct Pairs {
@@ -61,7 +63,7 @@ class CollectiveRun {
     // not sent, and a member that knows of it does not wait for it.
     void set_pairs(const Pairs& pairs) { pairs_ = pairs; }
 
-    // Lets a member take part. It pays the endpoint delay first.
+    // Lets a member take part. It pays the endpoint delay and the startup first.
     void start(std::uint32_t member);
 
     std::uint64_t id() const { return id_; }
@@ -124,7 +126,10 @@ class CollectiveRun {
     }
     Bytes pair_bytes(const Payload& payload, std::uint32_t member) const;
     // Two reads and a write of local memory.
-    Duration reduction(Bytes bytes) { return 3 * context_->memory(bytes); }
+    Duration reduction(Bytes bytes) {
+        return costs_.reduces ? 3 * context_->memory(bytes) : Duration{};
+    }
+    SimTime copied(std::uint32_t member, Bytes bytes, SimTime at);
     static std::uint64_t pack(std::uint32_t member, std::uint32_t send) {
         return (std::uint64_t{member} << 32) | send;
     }
@@ -132,6 +137,9 @@ class CollectiveRun {
     RunContext* context_ = nullptr;
     RunOwner* owner_ = nullptr;
     const Program* program_ = nullptr;
+    MessageCosts costs_;
+    TransferClock copying_;
+    std::vector<std::uint64_t> copied_ps_;  // by member: when all that it has sent is handed over
     std::uint64_t id_ = 0;
     Program::BlockSizes sizes_;
     Duration endpoint_delay_;

@@ -10,6 +10,7 @@
 #include "astra/core/nearest.h"
 #include "system/chunk_order.h"
 #include "system/dimension_order/dimension_order.h"
+#include "system/measured_file.h"
 
 namespace astra {
 
@@ -25,7 +26,7 @@ class AlgorithmReader {
     AlgorithmReader(std::uint32_t dimensions, const ProgramReader& programs, SystemConfig& config)
         : dimensions_(dimensions), programs_(programs), config_(config) {}
 
-    // A name or a map {file: …}, or a list of such.
+    // A name, a map {file: …} or {by_size: …}, or a list of such.
     SystemConfig::Algorithms read(const ConfigView& list) {
         SystemConfig::Algorithms algorithms;
         algorithms.where = list.where() + ": " + list.path();
@@ -99,6 +100,13 @@ class AlgorithmReader {
 
     AlgorithmChoice open(const ConfigView& item) {
         AlgorithmChoice choice;
+        if (item.is_map() && item.has("by_size")) {
+            config_.tables.push_back(std::make_unique<const SizeTable>(
+                SizeTable::from_config(item, config_.tuning.protocols)));
+            choice.table = config_.tables.back().get();
+            choice.name = "by_size at " + item.where();
+            return choice;
+        }
         config_.sources.push_back(programs_.open(item));
         choice.source = config_.sources.back().get();
         const std::string file = (item.is_map() ? item.at("file") : item).as_string();
@@ -113,6 +121,16 @@ class AlgorithmReader {
 
 MeasuredTime read_measured(const ConfigView& view) {
     MeasuredTime time;
+    if (const auto file = view.find("file")) {
+        const std::string column = view.string_or("column", "");
+        for (const auto& [bytes, point] : read_measured_file(file->as_file_name(), column)) {
+            if (!point.time) {
+                file->fail("expected the output of nccl-tests: a table of bandwidths has no times");
+            }
+            time.points.emplace_back(Bytes{bytes}, *point.time);
+        }
+        return time;
+    }
     if (const auto points = view.find("points")) {
         for (const ConfigView& item : points->items()) {
             const auto pair = item.items();
@@ -314,6 +332,7 @@ SystemConfig SystemConfig::from_config(const ConfigView& system,
         system.choice_or("all_reduce_shape", "local_bandwidth_aware", shapes) == "baseline"
             ? AllReduceShape::Baseline
             : AllReduceShape::LocalBandwidthAware;
+    config.tuning = TuningConfig::from_config(system);
     AlgorithmReader algorithms(dimensions, reader, config);
     read_collectives(system, algorithms, config);
     read_compute(system, config);

@@ -14,6 +14,7 @@
 #include "astra/core/types.h"
 #include "system/collective/algorithm.h"
 #include "system/collective/program_source.h"
+#include "system/tuning/tuning_config.h"
 
 namespace astra {
 
@@ -60,6 +61,8 @@ struct SystemConfig {
         const auto found = node_algorithms.find(node_id);
         return found == node_algorithms.end() ? 0 : found->second;
     }
+    std::vector<std::unique_ptr<const SizeTable>> tables;  // that choices refer to
+    TuningConfig tuning;
     std::array<std::optional<MeasuredTime>, kCollectiveKinds> measured;
     bool rendezvous = false;
     // How long a chunk may wait behind a younger one whose peers have not come, before it passes

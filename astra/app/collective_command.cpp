@@ -171,6 +171,7 @@ class Machine {
         CollectiveTime time;
         time.kind = kind;
         time.algorithm = algorithm;
+        time.picked = result.collectives.front().algorithm;
         time.ranks = result.collectives.front().ranks;
         time.bytes = bytes;
         time.time = {result.simulated.ps};

@@ -44,6 +44,36 @@ void write_header(std::string& text,
     text += compares ? "   measured   error\n" : "\n";
 }
 
+// "# auto: ring/LL to 65536 B, nvls/NVLS to 4194304 B": what ran where the name does not say it.
+void write_picks(std::string& text,
+                 const std::string& algorithm,
+                 const std::map<std::uint64_t, Row>& rows) {
+    std::string line;
+    const CollectiveTime* last = nullptr;
+    const auto close_range = [&] {
+        if (last != nullptr) {
+            line += fmt::format(
+                "{} {} to {} B", line.empty() ? "" : ",", last->picked, last->bytes.count);
+        }
+    };
+    bool says_more = false;
+    for (const auto& [bytes, row] : rows) {
+        const auto found = row.find(algorithm);
+        if (found == row.end()) {
+            continue;
+        }
+        if (last != nullptr && last->picked != found->second->picked) {
+            close_range();
+        }
+        last = found->second;
+        says_more = says_more || last->picked != algorithm;
+    }
+    close_range();
+    if (says_more) {
+        fmt::format_to(Out(text), "# {}:{}\n", algorithm, line);
+    }
+}
+
 }  // namespace
 
 double CollectiveTime::algorithm_bandwidth() const {
@@ -94,6 +124,9 @@ std::string collective_table(CollectiveKind kind,
         }
         text += "\n";
     }
+    for (const std::string& algorithm : algorithms) {
+        write_picks(text, algorithm, rows);
+    }
     if (errors > 0) {
         fmt::format_to(Out(text),
                        "# mean absolute error of the bus bandwidth: {:.2f} % over {} sizes\n",
@@ -104,17 +137,18 @@ std::string collective_table(CollectiveKind kind,
 }
 
 std::string collectives_measured_csv(const std::vector<CollectiveTime>& times) {
-    std::string text = "collective,algorithm,ranks,bytes,time_ps,algbw_GBps,busbw_GBps\n";
+    std::string text = "collective,algorithm,ranks,bytes,time_ps,algbw_GBps,busbw_GBps,picked\n";
     for (const CollectiveTime& time : times) {
         fmt::format_to(Out(text),
-                       "{},{},{},{},{},{:.6f},{:.6f}\n",
+                       "{},{},{},{},{},{:.6f},{:.6f},{}\n",
                        name_of(time.kind),
                        time.algorithm,
                        time.ranks,
                        time.bytes.count,
                        time.time.ps,
                        time.algorithm_bandwidth(),
-                       time.bus_bandwidth());
+                       time.bus_bandwidth(),
+                       time.picked);
     }
     return text;
 }
@@ -122,17 +156,19 @@ std::string collectives_measured_csv(const std::vector<CollectiveTime>& times) {
 std::string collectives_measured_json(const std::vector<CollectiveTime>& times) {
     std::string text = "[";
     for (const CollectiveTime& time : times) {
-        fmt::format_to(Out(text),
-                       R"({}  {{"collective": "{}", "algorithm": "{}", "ranks": {}, "bytes": {}, )"
-                       R"("time_ps": {}, "algbw_GBps": {:.6f}, "busbw_GBps": {:.6f}}})",
-                       text.size() == 1 ? "\n" : ",\n",
-                       name_of(time.kind),
-                       time.algorithm,
-                       time.ranks,
-                       time.bytes.count,
-                       time.time.ps,
-                       time.algorithm_bandwidth(),
-                       time.bus_bandwidth());
+        fmt::format_to(
+            Out(text),
+            R"({}  {{"collective": "{}", "algorithm": "{}", "ranks": {}, "bytes": {}, )"
+            R"("time_ps": {}, "algbw_GBps": {:.6f}, "busbw_GBps": {:.6f}, "picked": "{}"}})",
+            text.size() == 1 ? "\n" : ",\n",
+            name_of(time.kind),
+            time.algorithm,
+            time.ranks,
+            time.bytes.count,
+            time.time.ps,
+            time.algorithm_bandwidth(),
+            time.bus_bandwidth(),
+            time.picked);
     }
     return text + (times.empty() ? "]\n" : "\n]\n");
 }

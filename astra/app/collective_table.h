@@ -13,7 +13,8 @@ namespace astra {
 
 struct CollectiveTime {
     CollectiveKind kind{};
-    std::string algorithm;
+    std::string algorithm;  // as it was asked for
+    std::string picked;     // what ran: that, or what was chosen for the size
     std::uint32_t ranks = 0;
     Bytes bytes;  // nccl-tests' size: the whole buffer
     Duration time;
@@ -24,7 +25,8 @@ struct CollectiveTime {
 };
 
 // The rows of one kind: a line a size, columns an algorithm, the fastest marked with '*'; with
-// `measured` its bandwidth and the error of the fastest in per cent.
+// `measured` its bandwidth and the error of the fastest in per cent. Below, what was chosen for
+// ranges of sizes.
 std::string collective_table(CollectiveKind kind,
                              const std::vector<std::string>& algorithms,
                              const std::vector<CollectiveTime>& times,

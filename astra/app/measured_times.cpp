@@ -1,156 +1,19 @@
 #include "astra/app/measured_times.h"
 
-#include <algorithm>
-#include <charconv>
-#include <fstream>
-#include <optional>
-#include <sstream>
-#include <string_view>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "system/measured_file.h"
 
 namespace astra {
 
-namespace {
-
-constexpr std::size_t kMostLines = 100'000;
-constexpr std::size_t kLongestLine = 4096;
-// "size count type redop root time algbw busbw #wrong time algbw busbw #wrong"
-constexpr std::size_t kNcclFields = 12;
-constexpr std::size_t kNcclOutOfPlace = 7;
-constexpr std::size_t kNcclInPlace = 11;
-
-std::vector<std::string> split(const std::string& line, bool csv) {
-    std::vector<std::string> fields;
-    std::istringstream stream(line);
-    std::string field;
-    while (csv ? static_cast<bool>(std::getline(stream, field, ','))
-               : static_cast<bool>(stream >> field)) {
-        const std::size_t begin = field.find_first_not_of(" \t\r\"");
-        const std::size_t end = field.find_last_not_of(" \t\r\"");
-        fields.push_back(begin == std::string::npos ? "" : field.substr(begin, end - begin + 1));
-    }
-    return fields;
-}
-
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-    Number value{};
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return value;
-}
-
-class Reader {
-  public:
-    Reader(std::string file, std::string column)
-        : file_(std::move(file)), column_(std::move(column)) {}
-
-    MeasuredBandwidths read() {
-        std::ifstream stream(file_);
-        if (!stream) {
-            throw ConfigError(fmt::format("--compare: cannot read '{}'", file_));
-        }
-        std::string line;
-        while (std::getline(stream, line)) {
-            if (++line_ > kMostLines || line.size() > kLongestLine) {
-                fail(fmt::format("at most {} lines of {} bytes", kMostLines, kLongestLine));
-            }
-            const std::size_t begin = line.find_first_not_of(" \t\r");
-            if (begin != std::string::npos && line[begin] != '#') {
-                take(line);
-            }
-        }
-        if (!stream.eof()) {
-            throw ConfigError(fmt::format("--compare: cannot read '{}'", file_));
-        }
-        if (result_.empty()) {
-            throw ConfigError(fmt::format("--compare: {} holds no measurement", file_));
-        }
-        return result_;
-    }
-
-  private:
-    [[noreturn]] void fail(const std::string& what) const {
-        throw ConfigError(fmt::format("{}:{}: {}", file_, line_, what));
-    }
-
-    void take(const std::string& line) {
-        if (!header_.empty() || line.find(',') != std::string::npos) {
-            take_csv(split(line, true));
-            return;
-        }
-        const std::vector<std::string> fields = split(line, false);
-        if (!column_.empty() && column_ != "in_place") {
-            fail(
-                fmt::format("no column '{}': nccl-tests' output has out of place (the default) "
-                            "and in_place",
-                            column_));
-        }
-        if (fields.size() < kNcclFields) {
-            return;  // what nccl-tests say around their table
-        }
-        add(fields[0], fields[column_.empty() ? kNcclOutOfPlace : kNcclInPlace]);
-    }
-
-    void take_csv(const std::vector<std::string>& fields) {
-        if (header_.empty()) {
-            header_ = fields;
-            if (header_[0] != "bytes" || header_.size() < 2) {
-                fail("expected a line of headers, 'bytes' first");
-            }
-            if (column_.empty()) {
-                column_ = header_[1];
-            }
-            const auto found = std::find(header_.begin() + 1, header_.end(), column_);
-            if (found == header_.end()) {
-                fail(fmt::format("no column '{}'{}", column_, suggestion(column_, header_)));
-            }
-            place_ = static_cast<std::size_t>(found - header_.begin());
-            return;
-        }
-        if (fields.size() != header_.size()) {
-            fail(fmt::format("{} fields; the header has {}", fields.size(), header_.size()));
-        }
-        add(fields[0], fields[place_]);
-    }
-
-    void add(const std::string& size_text, const std::string& value_text) {
-        const auto size = number<std::uint64_t>(size_text);
-        const auto value = number<double>(value_text);
-        if (!size || *size == 0) {
-            fail(fmt::format("'{}' is not a size in bytes", size_text));
-        }
-        if (!value || !(*value > 0)) {
-            fail(fmt::format("'{}' is not a bandwidth above 0", value_text));
-        }
-        if (!result_.emplace(*size, *value).second) {
-            fail(fmt::format("size {} is there twice", *size));
-        }
-    }
-
-    std::string file_;
-    std::string column_;
-    std::size_t line_ = 0;
-    std::size_t place_ = 0;
-    std::vector<std::string> header_;
-    MeasuredBandwidths result_;
-};
-
-}  // namespace
-
 MeasuredBandwidths read_measured(const std::string& source) {
     const std::size_t colon = source.rfind(':');
-    if (colon == std::string::npos || colon == 0) {
-        return Reader(source, "").read();
+    const bool has_column = colon != std::string::npos && colon > 0;
+    MeasuredBandwidths bandwidths;
+    for (const auto& [bytes, point] :
+         read_measured_file(has_column ? source.substr(0, colon) : source,
+                            has_column ? source.substr(colon + 1) : "")) {
+        bandwidths.emplace(bytes, point.bus_bandwidth);
     }
-    return Reader(source.substr(0, colon), source.substr(colon + 1)).read();
+    return bandwidths;
 }
 
 }  // namespace astra

@@ -35,13 +35,19 @@ std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
 class NetworkCopy final : public PrivateNetwork {
   public:
     NetworkCopy(const BackendInfo& info, const ConfigView& network, const Topology& topology)
-        : routing_(read_routing(network, topology, info.usual_routing(network), info.can_split)),
+        : info_(info),
+          keys_(network),
+          routing_(read_routing(network, topology, info.usual_routing(network), info.can_split)),
           backend_(info.build(queue_, routing_, network)) {}
     EventQueue& queue() override { return queue_; }
     Routing& routing() override { return routing_; }
     NetworkBackend& backend() override { return *backend_; }
+    const BackendInfo& info() const override { return info_; }
+    const ConfigView& keys() const override { return keys_; }
 
   private:
+    const BackendInfo& info_;
+    ConfigView keys_;
     EventQueue queue_;
     Routing routing_;
     std::unique_ptr<NetworkBackend> backend_;
@@ -62,7 +68,8 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
       system(SystemConfig::from_config(
           study.root().section("system"), topology.dimensions(), ProgramFiles())),
       transfer_policy(read_transfer_policy(study.root().section("system"))),
-      collectives(queue, network(), routing, system, warnings),
+      collectives(
+          queue, network(), routing, backend_info, study.root().at("network"), system, warnings),
       cost_probe([this] { return private_network(); }, system),
       transfers(queue, collectives, *transfer_policy, cost_probe),
       points(queue, network(), system.rendezvous),
@@ -166,7 +173,7 @@ void Simulation::Parts::read_sampling(const ConfigView& output, bool wanted) {
     if (interval.ps == 0) {
         output.at("sample_interval").fail("expected a time above 0");
     }
-    if (wanted && !backend_info.shares_links) {
+    if (wanted && !backend_info.shares_links()) {
         throw ConfigError(fmt::format(
             "--record=queues: the backend {} has no queues, as its messages never share a link",
             backend_info.name));

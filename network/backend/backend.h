@@ -29,6 +29,13 @@ struct LinkSample {
     std::uint64_t queued_bytes = 0;   // that wait for it
 };
 
+// How messages move along a way, as far as a prediction needs to know.
+enum class PathLaw : std::uint8_t {
+    Unshared,         // all of it at the slowest link's rate, whoever else is there
+    StoreAndForward,  // one whole message after the other over every link
+    Shared,           // at the slowest link's rate, which those that use the link share
+};
+
 // The queue and the routing outlive the backend.
 class NetworkBackend {
   public:
@@ -55,9 +62,8 @@ class NetworkBackend {
 struct BackendInfo {
     std::string_view name;
     std::string_view doc;
-    bool shares_links = false;  // false: concurrent messages never meet, so that links may carry
-                                // more than they can
-    bool can_split = false;     // knows the routing policies that send a message on several paths
+    PathLaw law = PathLaw::Shared;
+    bool can_split = false;  // knows the routing policies that send a message on several paths
     bool links_may_fail = false;
     bool has_packets = false;  // its link records tell of queues, marks and losses
     // What `routing: auto` means on a fabric of several paths.
@@ -69,6 +75,9 @@ struct BackendInfo {
     // Reads that section without building, so that a study may hold those of several backends.
     // nullptr: has none.
     void (*check)(const ConfigView& network) = nullptr;
+
+    // false: concurrent messages never meet, so that links may carry more than they can.
+    bool shares_links() const { return law != PathLaw::Unshared; }
 };
 
 std::span<const BackendInfo* const> backends();

@@ -185,7 +185,7 @@ extern const BackendInfo kCongestionAwareBackend;
 const BackendInfo kCongestionAwareBackend = {
     .name = "congestion_aware",
     .doc = "whole messages, stored and forwarded, one at a time a link, first come first served",
-    .shares_links = true,
+    .law = PathLaw::StoreAndForward,
     .usual_routing = [](const ConfigView&) { return RoutePolicy::Ecmp; },
     .build = [](EventQueue& queue,
                 Routing& routing,

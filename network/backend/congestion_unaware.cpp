@@ -97,6 +97,7 @@ const BackendInfo kCongestionUnawareBackend = {
     .name = "congestion_unaware",
     .doc =
         "latencies of the links plus size over the slowest bandwidth; messages never share a link",
+    .law = PathLaw::Unshared,
     .usual_routing = [](const ConfigView&) { return RoutePolicy::Ecmp; },
     .build = [](EventQueue& queue,
                 Routing& routing,

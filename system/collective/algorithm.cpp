@@ -20,6 +20,7 @@ namespace astra {
 namespace {
 
 constexpr std::string_view kMeasured = "measured";
+constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kFlatPrefix = "one";
 constexpr std::uint64_t kMostSends = std::uint64_t{1} << 22U;
 constexpr std::size_t kMostLevels = 8;
@@ -72,7 +73,8 @@ std::string read_levels(std::string_view text, std::vector<LevelShape>& levels) 
         if (!choice.valid()) {
             return choice.fault;
         }
-        if (choice.measured || choice.flat || choice.algorithm->levels != nullptr) {
+        if (choice.algorithm == nullptr || choice.flat || choice.algorithm->levels != nullptr ||
+            choice.algorithm->in_switch != nullptr) {
             return fmt::format("'{}' cannot be the algorithm of a level",
                                names[std::min(i, names.size() - 1)]);
         }
@@ -123,6 +125,10 @@ AlgorithmChoice parse_algorithm(std::string_view name) {
         word.erase(0, kFlatPrefix.size());
         word[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(word[0])));
     }
+    if (word == kAuto) {
+        choice.automatic = true;
+        return choice;
+    }
     const std::size_t letters = std::min(word.size(), word.find_first_of("0123456789:"));
     const std::string_view rest = std::string_view(word).substr(letters);
     for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
@@ -158,6 +164,7 @@ std::vector<std::string> algorithm_names() {
     for (const Synthesiser* synthesiser : synthesisers()) {
         names.emplace_back(synthesiser->name);
     }
+    names.emplace_back(kAuto);
     const std::size_t plain = names.size();
     for (std::size_t i = 0; i < plain; ++i) {
         std::string flat = names[i];

@@ -14,6 +14,12 @@
 
 namespace astra {
 
+// So many bytes cross the links for so many bytes that the program's messages hold.
+struct WireShare {
+    std::uint64_t wire_bytes = 1;
+    std::uint64_t data_bytes = 1;
+};
+
 struct CollectiveAlgorithm {
     std::string_view name;
     std::string_view doc;
@@ -29,6 +35,11 @@ struct CollectiveAlgorithm {
     // Of an algorithm that runs others level by level. Its name is followed by the sizes of the
     // levels, from the innermost, and their algorithms: hierarchical8x4:ring-direct-bruck.
     std::vector<ProgramLevel> (*levels)(const ProgramShape& shape) = nullptr;
+    // The names, with numbers, that `auto` tries; nullptr: the name as it is.
+    std::vector<std::string> (*trials)(const ProgramShape& shape) = nullptr;
+    // Of an algorithm whose messages the switch reduces and multicasts; nullptr: messages are what
+    // they are, and their receiver reduces them.
+    WireShare (*in_switch)(const ProgramShape& shape) = nullptr;
 };
 
 std::span<const CollectiveAlgorithm* const> collective_algorithms();
@@ -37,6 +48,7 @@ std::span<const CollectiveAlgorithm* const> collective_algorithms();
 std::uint32_t index_of(const CollectiveAlgorithm& algorithm);
 
 class ProgramSource;
+struct SizeTable;
 
 // What configurations give: "ring", "direct4", "oneRing", "hierarchical8:direct", or a file.
 struct AlgorithmChoice {
@@ -46,13 +58,18 @@ struct AlgorithmChoice {
     std::uint32_t parameter = 0;
     bool flat = false;  // one group over all dimensions: "one…", or a source that stands alone
     bool measured = false;
+    bool automatic = false;               // "auto": the one that is predicted to be the fastest
+    const SizeTable* table = nullptr;     // one for each range of sizes; outlives the choice
     std::vector<LevelShape> levels = {};  // of an algorithm that has them
     std::string fault;                    // why the name is none, for messages
     // What the algorithm is asked for.
     ProgramShape shape(CollectiveKind kind, std::uint32_t members) const {
         return {kind, members, parameter, 0, 0, false, levels};
     }
-    bool valid() const { return algorithm != nullptr || source != nullptr || measured; }
+    bool by_size() const { return automatic || table != nullptr; }
+    bool valid() const {
+        return algorithm != nullptr || source != nullptr || measured || by_size();
+    }
 };
 AlgorithmChoice parse_algorithm(std::string_view name);
 // Every name that parse_algorithm accepts, without numbers.

@@ -141,6 +141,10 @@ const CollectiveAlgorithm kChainAlgorithm = {
     [](const ProgramShape& shape) {
         return is_by_block(shape.kind) ? shape.members * slices(shape) : slices(shape);
     },
-    emit};
+    emit,
+    nullptr,
+    [](const ProgramShape&) {
+        return std::vector<std::string>{"chain1", "chain4", "chain16", "chain64", "chain256"};
+    }};
 
 }  // namespace astra

@@ -185,6 +185,18 @@ class Emitter {
     ProgramBuilder& builder_;
 };
 
+// Two levels, with every group that divides the members, up to a node's usual number of ranks.
+std::vector<std::string> usual_groups(const ProgramShape& shape) {
+    constexpr std::uint32_t kLargest = 64;
+    std::vector<std::string> names;
+    for (std::uint32_t size = 2; size <= kLargest && 2 * size <= shape.members; ++size) {
+        if (shape.members % size == 0) {
+            names.push_back(fmt::format("hierarchical{}", size));
+        }
+    }
+    return names;
+}
+
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
     Emitter emitter(shape, member, builder);
     if (shape.kind == CollectiveKind::AllGather) {
@@ -212,6 +224,7 @@ const CollectiveAlgorithm kHierarchicalAlgorithm = {
         return shape.members * static_cast<std::uint32_t>(blocks_a_member(levels_of(shape)));
     },
     emit,
-    program_levels};
+    program_levels,
+    usual_groups};
 
 }  // namespace astra

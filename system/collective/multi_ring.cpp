@@ -74,6 +74,10 @@ const CollectiveAlgorithm kMultiRingAlgorithm = {
     [](const ProgramShape& shape) {
         return shape.members * static_cast<std::uint32_t>(strides(shape).size());
     },
-    emit};
+    emit,
+    nullptr,
+    [](const ProgramShape&) {
+        return std::vector<std::string>{"multiRing2", "multiRing4", "multiRing8"};
+    }};
 
 }  // namespace astra

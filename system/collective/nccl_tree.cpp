@@ -180,6 +180,10 @@ const CollectiveAlgorithm kNcclTreeAlgorithm = {
     refusal,
     [](const ProgramShape&) { return Relation::Absolute; },
     [](const ProgramShape& shape) { return kTrees * slices(shape); },
-    emit};
+    emit,
+    nullptr,
+    [](const ProgramShape&) {
+        return std::vector<std::string>{"ncclTree1", "ncclTree4", "ncclTree16", "ncclTree64"};
+    }};
 
 }  // namespace astra

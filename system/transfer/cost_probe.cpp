@@ -21,8 +21,13 @@ CostProbe::CostProbe(Maker make, const SystemConfig& config)
 TransferCost CostProbe::measure(const ProcessGroup& group, CollectiveRequest like, Bytes largest) {
     if (network_ == nullptr) {
         network_ = make_();
-        engine_ = std::make_unique<CollectiveEngine>(
-            network_->queue(), network_->backend(), network_->routing(), config_, unheard_);
+        engine_ = std::make_unique<CollectiveEngine>(network_->queue(),
+                                                     network_->backend(),
+                                                     network_->routing(),
+                                                     network_->info(),
+                                                     network_->keys(),
+                                                     config_,
+                                                     unheard_);
     }
     const GroupId id = engine_->add_group(group.name(), group.ranks());
     const Bytes large = std::clamp(largest, kLeast, kMost);

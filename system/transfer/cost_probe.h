@@ -24,6 +24,8 @@ class PrivateNetwork {
     virtual EventQueue& queue() = 0;
     virtual Routing& routing() = 0;
     virtual NetworkBackend& backend() = 0;
+    virtual const BackendInfo& info() const = 0;
+    virtual const ConfigView& keys() const = 0;  // the section `network`
 };
 
 class CostProbe {

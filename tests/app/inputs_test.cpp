@@ -104,7 +104,7 @@ class Fabric : public testing::TestWithParam<std::tuple<std::string, test::Netwo
 std::vector<test::NetworkModel> models_that_share() {
     std::vector<test::NetworkModel> models = test::network_models();
     std::erase_if(models,
-                  [](const test::NetworkModel& model) { return !model.backend->shares_links; });
+                  [](const test::NetworkModel& model) { return !model.backend->shares_links(); });
     return models;
 }
 

@@ -69,7 +69,14 @@ class Driver {
               {shape(scenario.sizes[0]), shape(scenario.sizes[1]), shape(scenario.sizes[2])})),
           routing_(topology_, RoutePolicy::DimensionOrder, 1),
           network_(find_backend("congestion_unaware")->build(queue_, routing_, no_keys_.root())),
-          engine_(queue_, *network_, routing_, scenario_.config, warnings_, pass_younger) {
+          engine_(queue_,
+                  *network_,
+                  routing_,
+                  *find_backend("congestion_unaware"),
+                  no_keys_.root(),
+                  scenario_.config,
+                  warnings_,
+                  pass_younger) {
         std::vector<std::uint32_t> all(topology_.ranks());
         std::iota(all.begin(), all.end(), 0U);
         group_ = engine_.add_group("all", all);

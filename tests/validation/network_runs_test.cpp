@@ -122,7 +122,7 @@ TEST_P(NetworkRun, BackgroundTrafficSlowsTheWorkloadWhereLinksAreShared) {
     const RunResult busy = run_study(study + traffic);
     EXPECT_GT(busy.counts.background_messages, 0U);
     EXPECT_EQ(busy.counts.messages, alone.counts.messages);
-    if (GetParam().backend->shares_links) {
+    if (GetParam().backend->shares_links()) {
         EXPECT_GT(busy.simulated, alone.simulated);
         EXPECT_LT(busy.simulated.ps, 4 * alone.simulated.ps);
     } else {
@@ -263,7 +263,7 @@ class Records : public NetworkRun {
 INSTANTIATE_TEST_SUITE_P(All, Records, testing::ValuesIn(network_models()), kModelName);
 
 TEST_P(Records, AddUp) {
-    if (!GetParam().backend->shares_links) {
+    if (!GetParam().backend->shares_links()) {
         return;
     }
     const ScratchFolder folder;
@@ -312,7 +312,7 @@ TEST_P(Records, ChangeNothing) {
     ASSERT_EQ(run_recorded(folder).status, 0);
     const std::string plain_links = content(folder.file("out/links.csv"));
     const nlohmann::json plain = nlohmann::json::parse(content(folder.file("out/result.json")));
-    const bool shares = GetParam().backend->shares_links;
+    const bool shares = GetParam().backend->shares_links();
     ASSERT_EQ(
         run_recorded(folder, {shares ? "--record=queues,flows,ops" : "--record=flows,ops"}).status,
         0);
@@ -330,7 +330,7 @@ TEST(NetworkOptions, TheSeedChoosesAmongPaths) {
     const ScratchFolder folder;
     folder.write("across.flows", across_flows());
     for (const NetworkModel& model : network_models()) {
-        if (!model.backend->shares_links) {
+        if (!model.backend->shares_links()) {
             continue;
         }
         const std::string study =

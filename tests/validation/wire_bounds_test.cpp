@@ -100,7 +100,7 @@ TEST_P(WireBound, IsKept) {
 
 std::vector<NetworkModel> models_that_share() {
     std::vector<NetworkModel> models = models_with_loss();
-    std::erase_if(models, [](const NetworkModel& model) { return !model.backend->shares_links; });
+    std::erase_if(models, [](const NetworkModel& model) { return !model.backend->shares_links(); });
     return models;
 }
 
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(All,
 // Only congestion_unaware is exempt, and needs to be.
 TEST(WireBoundExemption, IsCongestionUnaware) {
     for (const BackendInfo* backend : backends()) {
-        EXPECT_EQ(backend->shares_links, backend->name != "congestion_unaware") << backend->name;
+        EXPECT_EQ(backend->shares_links(), backend->name != "congestion_unaware") << backend->name;
     }
     const NetworkModel unaware{find_backend("congestion_unaware"), "", ""};
     TestNetwork network = network_of(unaware, Fabrics().keys("switch"));

@@ -277,7 +277,7 @@ extern const BackendInfo kFlowBackend;
 const BackendInfo kFlowBackend = {
     .name = "flow",
     .doc = "messages that share links at max-min fair rates",
-    .shares_links = true,
+    .law = PathLaw::Shared,
     .can_split = true,
     .links_may_fail = true,
     .usual_routing = [](const ConfigView&) { return RoutePolicy::Spray; },

@@ -59,7 +59,7 @@ extern const BackendInfo kPacketBackend;
 const BackendInfo kPacketBackend = {
     .name = "packet",
     .doc = "packets in queues, with congestion control: none, dcqcn, ndp, swift",
-    .shares_links = true,
+    .law = PathLaw::Shared,
     .can_split = true,
     .links_may_fail = true,
     .has_packets = true,

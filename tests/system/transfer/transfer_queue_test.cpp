@@ -24,13 +24,19 @@ constexpr const char* kNetwork =
 class Network final : public PrivateNetwork {
   public:
     Network(const Topology& topology, const ConfigView& view, const char* backend)
-        : routing_(read_routing(view, topology, RoutePolicy::DimensionOrder, false)),
+        : info_(*find_backend(backend)),
+          keys_(view),
+          routing_(read_routing(view, topology, RoutePolicy::DimensionOrder, false)),
           backend_(find_backend(backend)->build(queue_, routing_, view)) {}
     EventQueue& queue() override { return queue_; }
     Routing& routing() override { return routing_; }
     NetworkBackend& backend() override { return *backend_; }
+    const BackendInfo& info() const override { return info_; }
+    const ConfigView& keys() const override { return keys_; }
 
   private:
+    const BackendInfo& info_;
+    ConfigView keys_;
     EventQueue queue_;
     Routing routing_;
     std::unique_ptr<NetworkBackend> backend_;
@@ -48,7 +54,13 @@ class QueueOfFour {
           network_(topology_, network_text_.root(), backend),
           config_(SystemConfig::from_config(policy_text_.root(), 1, ProgramFiles())),
           policy_(read_transfer_policy(policy_text_.root())),
-          engine_(network_.queue(), network_.backend(), network_.routing(), config_, warnings_),
+          engine_(network_.queue(),
+                  network_.backend(),
+                  network_.routing(),
+                  network_.info(),
+                  network_.keys(),
+                  config_,
+                  warnings_),
           probe_(
               [this, backend] {
                   return std::make_unique<Network>(topology_, network_text_.root(), backend);

@@ -1,0 +1,208 @@
+#include "system/tuning/prediction.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "astra/core/check.h"
+#include "astra/core/event_queue.h"
+#include "astra/core/transfer_clock.h"
+#include "system/collective_run.h"
+
+namespace astra {
+
+namespace {
+
+// How many pairs a survey looks at in all; of larger groups it takes the first members.
+constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 18U;
+// How many links all messages of a program may cross for it to be rehearsed.
+constexpr std::uint64_t kMostCrossings = std::uint64_t{1} << 16U;
+
+// Follows member 0.
+class OneForAll {
+  public:
+    OneForAll(const PredictedProgram& program,
+              Bytes size,
+              const MessageCosts& costs,
+              const EndpointCosts& endpoint,
+              MessagePaths& paths)
+        : source_(program),
+          program_(program.program()),
+          sizes_(program_.cut(size)),
+          costs_(costs),
+          delay_ps_(endpoint.delay.ps),
+          memory_(endpoint.memory),
+          copying_(costs.copying),
+          paths_(paths),
+          arrival_ps_(program_.stored_sends()) {}
+
+    Duration run() {
+        clock_ps_ = saturating_add(delay_ps_, costs_.startup.ps);
+        for (const Program::Step& step : program_.steps(0)) {
+            for (std::uint32_t i = 0; i < step.receives; ++i) {
+                take(program_.receive(step.first_receive + i));
+            }
+            for (std::uint32_t i = 0; i < step.sends; ++i) {
+                send(step.first_send + i);
+            }
+        }
+        return {std::max(clock_ps_, reducing_ps_)};
+    }
+
+  private:
+    void send(std::uint32_t send) {
+        const PatternCost& pattern = source_.pattern_of(send);
+        const Bytes bytes = program_.bytes_of(program_.send(send).payload, 0, sizes_);
+        std::uint64_t& free_ps = free_ps_[pattern.first_link];
+        const std::uint64_t at_ps = std::max(hand_over(bytes), free_ps);
+        const auto passage = paths_.pass(pattern, costs_.on_wire(bytes), at_ps);
+        free_ps = passage.free_ps;
+        arrival_ps_[send] = passage.arrival_ps;
+    }
+    // When the message leaves, as CollectiveRun::copied.
+    std::uint64_t hand_over(Bytes bytes) {
+        std::uint64_t at_ps = clock_ps_;
+        if (costs_.copying.bits_per_s > 0) {
+            copying_ps_ = saturating_add(std::max(copying_ps_, at_ps), copying_(bytes).ps);
+            at_ps = copying_ps_;
+        }
+        return saturating_add(at_ps, costs_.latency.ps);
+    }
+    // As CollectiveRun::take.
+    void take(const Program::Receive& receive) {
+        std::uint64_t done_ps = saturating_add(arrival_ps_[receive.send], delay_ps_);
+        if (receive.reduce && costs_.reduces) {
+            const Bytes bytes = program_.bytes_of(receive.payload, 0, sizes_);
+            const Bytes urgent{bytes.count * receive.urgent / std::max(1U, receive.payload.count)};
+            done_ps = saturating_add(std::max(done_ps, reducing_ps_), reduction_ps(urgent));
+            if (urgent != bytes) {
+                reducing_ps_ = saturating_add(done_ps, reduction_ps({bytes.count - urgent.count}));
+            }
+        }
+        clock_ps_ = std::max(clock_ps_, done_ps);
+    }
+    std::uint64_t reduction_ps(Bytes bytes) { return 3 * memory_(bytes).ps; }
+
+    const PredictedProgram& source_;
+    const Program& program_;
+    Program::BlockSizes sizes_;
+    MessageCosts costs_;
+    std::uint64_t delay_ps_;
+    TransferClock memory_;
+    TransferClock copying_;
+    MessagePaths& paths_;
+    std::vector<std::uint64_t> arrival_ps_;                     // a stored send
+    std::unordered_map<std::uint32_t, std::uint64_t> free_ps_;  // by first link
+    std::uint64_t clock_ps_ = 0;
+    std::uint64_t reducing_ps_ = 0;
+    std::uint64_t copying_ps_ = 0;
+};
+
+// Lets all members run the program by themselves.
+class Rehearsal final : private RunOwner {
+  public:
+    Rehearsal(const EndpointCosts& endpoint, PredictedNetwork& network)
+        : backend_(network.build(queue_)),
+          context_{queue_, *backend_, endpoint.delay, TransferClock(endpoint.memory)} {}
+
+    Duration run(const PredictedProgram& program, Bytes size, const MessageCosts& costs) {
+        run_.begin(context_, *this, 0, program.program(), program.ranks(), size, costs);
+        for (std::uint32_t member = 0; member < program.ranks().size(); ++member) {
+            run_.start(member);
+        }
+        queue_.run();
+        ASTRA_CHECK(run_.everyone_finished(), "an algorithm's program comes to its end");
+        return {end_.ps};
+    }
+
+  private:
+    void member_finished(CollectiveRun&, std::uint32_t) override { end_ = queue_.now(); }
+
+    EventQueue queue_;
+    std::unique_ptr<NetworkBackend> backend_;
+    RunContext context_;
+    CollectiveRun run_;
+    SimTime end_;
+};
+
+}  // namespace
+
+PredictedProgram::PredictedProgram(Program program,
+                                   std::vector<std::uint32_t> ranks,
+                                   MessagePaths& paths)
+    : program_(std::move(program)), ranks_(std::move(ranks)) {
+    if (program_.relation() != Relation::Absolute) {
+        survey(paths);
+        one_for_all_ = may_stand_for_all();
+    }
+}
+
+// Exactly if no link carries two messages, or one message follows the other on all links alike.
+bool PredictedProgram::may_stand_for_all() const {
+    const bool exact =
+        std::all_of(patterns_.begin(), patterns_.end(), [&](const PatternCost& pattern) {
+            return pattern.alike && (pattern.load == 1 || patterns_.size() == 1);
+        });
+    std::uint64_t crossed = 0;
+    for (const std::uint32_t number : pattern_of_) {
+        for (const PatternCost::Crossing& crossing : patterns_[number].crossings) {
+            crossed += std::uint64_t{crossing.links} * program_.members();
+        }
+    }
+    return exact || crossed > kMostCrossings;
+}
+
+void PredictedProgram::survey(MessagePaths& paths) {
+    std::map<std::uint32_t, std::uint32_t> number;  // of a peer's pattern
+    std::vector<std::uint32_t> peers;
+    for (std::uint32_t i = 0; i < program_.stored_sends(); ++i) {
+        const std::uint32_t peer = program_.send(i).peer;
+        const auto [place, fresh] = number.emplace(peer, static_cast<std::uint32_t>(peers.size()));
+        if (fresh) {
+            peers.push_back(peer);
+        }
+        pattern_of_.push_back(place->second);
+    }
+    const std::uint64_t looked_at = std::clamp<std::uint64_t>(
+        kMostPairs / std::max<std::size_t>(peers.size(), 1), 1, program_.members());
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (const std::uint32_t peer : peers) {
+        pairs.clear();
+        for (std::uint32_t member = 0; member < looked_at; ++member) {
+            pairs.emplace_back(ranks_[member], ranks_[program_.peer_of(member, peer)]);
+        }
+        patterns_.push_back(paths.pattern(pairs));
+    }
+}
+
+bool PredictedProgram::one_switch() const {
+    return !patterns_.empty() &&
+           std::all_of(patterns_.begin(), patterns_.end(), [](const PatternCost& pattern) {
+               return pattern.one_switch;
+           });
+}
+
+PredictedNetwork::PredictedNetwork(Routing& routing,
+                                   const BackendInfo& backend,
+                                   const ConfigView& network)
+    : routing_(routing),
+      backend_(backend.has_packets ? *find_backend("flow") : backend),
+      no_keys_(ConfigTree::empty_map("prediction")),
+      keys_(backend.has_packets ? no_keys_.root() : network),
+      paths_(routing, backend.law) {}
+
+std::unique_ptr<NetworkBackend> PredictedNetwork::build(EventQueue& queue) {
+    return backend_.build(queue, routing_, keys_);
+}
+
+Duration predict(const PredictedProgram& program,
+                 Bytes size,
+                 const MessageCosts& costs,
+                 const EndpointCosts& endpoint,
+                 PredictedNetwork& network) {
+    return program.one_for_all() ? OneForAll(program, size, costs, endpoint, network.paths()).run()
+                                 : Rehearsal(endpoint, network).run(program, size, costs);
+}
+
+}  // namespace astra
