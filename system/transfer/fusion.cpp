@@ -1,6 +1,5 @@
 // Tensor fusion. Sergeev, Del Balso, "Horovod: fast and easy distributed deep learning in
 // TensorFlow" (2018).
-#include <algorithm>
 #include <deque>
 
 #include "system/transfer/policy.h"
@@ -32,8 +31,6 @@ class FusionSchedule final : public TransferSchedule {
             launch.ask_again = waiting_.empty() ? SimTime{kMaxPs} : due;
             return launch;
         }
-        launched_ = true;
-        cycle_start_ = load.now;
         Bytes filled;
         while (!waiting_.empty() &&
                (launch.pieces.empty() || fits(filled, waiting_.front().bytes))) {
@@ -50,21 +47,11 @@ class FusionSchedule final : public TransferSchedule {
     }
 
   private:
-    // A cycle follows the one before after the cycle time, or at once if that has taken longer.
-    SimTime next_cycle(SimTime now) {
+    // Cycles begin at the multiples of the cycle time; one that finds the network taken passes.
+    SimTime next_cycle(SimTime now) const {
         const std::uint64_t cycle_ps = parameters_.cycle.ps;
-        if (cycle_ps == 0) {
-            return now;
-        }
-        if (launched_) {
-            launched_ = false;
-            cycle_start_ = std::max(now, cycle_start_ + parameters_.cycle);
-        }
-        if (now <= cycle_start_) {
-            return cycle_start_;
-        }
-        const std::uint64_t past_ps = (now - cycle_start_).ps;
-        return cycle_start_ + Duration{(past_ps + cycle_ps - 1) / cycle_ps * cycle_ps};
+        const std::uint64_t past_ps = cycle_ps == 0 ? 0 : now.ps % cycle_ps;
+        return past_ps == 0 ? now : now + Duration{cycle_ps - past_ps};
     }
     bool fits(Bytes filled, Bytes more) const {
         return more.count <= parameters_.buffer.count &&
@@ -73,8 +60,6 @@ class FusionSchedule final : public TransferSchedule {
 
     FusionParameters parameters_;
     std::deque<TransferPiece> waiting_;
-    SimTime cycle_start_;    // of the present one or, while idle, of one to come or past
-    bool launched_ = false;  // in it, and not known to have ended
 };
 
 class Fusion final : public TransferPolicy {

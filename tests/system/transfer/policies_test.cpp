@@ -67,21 +67,22 @@ TEST(TransferPolicies, WfbpStartsWithTheFirstGradient) {
 TEST(TransferPolicies, FusionTakesWhatIsReadyWhenTheNetworkIsFree) {
     // α = 3. Layer 1 from 4 to 9; layer 0 alone from 9 to 14.
     EXPECT_EQ(steady_ps("{policy: fusion, cycle: 0ns}", two_layers(2, 2), cost(3)), 14U);
-    // Both at once: cycles begin at multiples of 6 ps, the one at 6 takes both: 6 + 3 + 4. The
-    // next iteration begins at 13, its gradients are there at 17 and 19; the cycles are now those
-    // from 13 on (the last one has taken longer than the cycle time), and both are taken at 19.
-    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 6ps}", two_layers(2, 2), cost(3)), 13U);
-    // A buffer of 3 bytes holds one of them: in the cycles at 6 and 12, until 17. The next
-    // gradients are there at 21 and 23; cycles at 18, 24 and 30 take them until 35, and so on.
-    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 6ps, buffer: 3B}", two_layers(2, 2), cost(3)),
-              18U);
-    // 4 bytes copied in and out at 1 B/ps: 8 ps more; a tensor alone is not copied.
-    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 6ps, copy: 1000GB/s}", two_layers(2, 2), cost(3)),
+    // Cycles of 7 ps: both at 7, until 7 + 3 + 4 = 14; the next gradients are there at 18 and 20,
+    // both are taken at 21: 14 each.
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 7ps}", two_layers(2, 2), cost(3)), 14U);
+    // A buffer of 3 bytes holds one of them: at 7 and 14, until 19. The next gradients are there at
+    // 23 and 25, and taken at 28 and 35, until 40: 21 each.
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 7ps, buffer: 3B}", two_layers(2, 2), cost(3)),
               21U);
+    // 4 bytes copied in and out at 1 B/ps: from 7 to 22. The next gradients are there at 26 and 28,
+    // and taken at 28, until 43: 21 each.
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 7ps, copy: 1000GB/s}", two_layers(2, 2), cost(3)),
+              21U);
+    // A tensor alone is not copied.
     EXPECT_EQ(
         steady_ps(
-            "{policy: fusion, cycle: 6ps, buffer: 3B, copy: 1000GB/s}", two_layers(2, 2), cost(3)),
-        18U);
+            "{policy: fusion, cycle: 7ps, buffer: 3B, copy: 1000GB/s}", two_layers(2, 2), cost(3)),
+        21U);
 }
 
 TEST(TransferPolicies, MgWfbpMergesWhereAStartCostsMoreThanTheWait) {
@@ -158,11 +159,12 @@ TEST(TransferPolicies, WrongParametersAreSaidPlainly) {
 
 TEST(TransferPolicies, ASectionHoldsWhatIsForAnOverride) {
     const GroupForecast forecast = two_layers(2, 2);
-    const std::string sections = "fusion: {cycle: 6ps}, priority: {partition: 1B}";
-    EXPECT_EQ(steady_ps("{policy: fusion, " + sections + "}", forecast, cost(3)), 13U);
+    const std::string sections = "fusion: {cycle: 7ps}, priority: {partition: 1B}";
+    // α = 1: both from 7 to 12, the next ones from 21 to 26.
+    EXPECT_EQ(steady_ps("{policy: fusion, " + sections + "}", forecast, cost()), 14U);
     EXPECT_EQ(steady_ps("{policy: priority, " + sections + "}", forecast, cost()), 11U);
     // What stands beside the policy goes first.
-    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 0ns, " + sections + "}", forecast, cost(3)), 14U);
+    EXPECT_EQ(steady_ps("{policy: fusion, cycle: 0ns, " + sections + "}", forecast, cost()), 10U);
 }
 
 }  // namespace
