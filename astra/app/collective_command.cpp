@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "astra/app/collective_names.h"
 #include "astra/app/collective_table.h"
 #include "astra/app/command.h"
-#include "astra/app/kind_names.h"
 #include "astra/app/options.h"
 #include "astra/app/output_folder.h"
 #include "astra/app/simulation.h"
@@ -118,11 +118,6 @@ std::vector<CollectiveKind> read_kinds(const std::string& list) {
     return kinds;
 }
 
-// No algorithm is called like this.
-bool is_program_file(const std::string& name) {
-    return name.find_first_of("./") != std::string::npos;
-}
-
 // Names as given, or all of which a size is not part of the name.
 std::vector<std::string> read_algorithms(const std::optional<std::string>& list) {
     std::vector<std::string> names;
@@ -197,9 +192,7 @@ class Machine {
             tree.set("network.packet.transport=" + *transport);
         }
         const std::string name = name_of(kind);
-        tree.put("system.collectives." + name + (is_program_file(algorithm) ? ".file" : ""),
-                 algorithm,
-                 ConfigTree::empty_map("--algorithm").root());
+        choose_algorithm(tree, kind, algorithm);
         const std::string job = options_.value("ranks") ? "jobs.0." : "";
         if (const auto ranks = options_.value("ranks")) {
             tree.set("jobs.0.ranks=[" + *ranks + "]");

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "astra/app/checked_network.h"
+#include "astra/app/collective_names.h"
 #include "astra/app/jobs.h"
-#include "astra/app/kind_names.h"
 #include "astra/app/options.h"
 #include "astra/app/output_folder.h"
 #include "astra/app/schedule_drawing.h"
@@ -23,6 +23,8 @@
 #include "system/collective/verifier.h"
 #include "system/synthesis/bandwidth_bound.h"
 #include "system/system_config.h"
+#include "workload/chakra_collective.h"
+#include "workload/program_blocks.h"
 #include "workload/program_files.h"
 
 namespace astra {
@@ -48,6 +50,7 @@ void declare(OptionSet& options) {
     options.add_value("root", "N", "member, of the kinds that have one (default: 0)");
     options.add_list("set", "KEY=VALUE", "overrides a key of the study");
     options.add_value("svg", "FILE", "draws the schedule (default: not)");
+    options.add_value("save", "PREFIX", "writes the program as Chakra files (default: not)");
 }
 
 ConfigTree read_study(const OptionSet& options, CollectiveKind kind) {
@@ -59,7 +62,7 @@ ConfigTree read_study(const OptionSet& options, CollectiveKind kind) {
         study.set(assignment);
     }
     if (const auto algorithm = options.value("algorithm")) {
-        study.set(fmt::format("system.collectives.{}={}", name_of(kind), *algorithm));
+        choose_algorithm(study, kind, *algorithm);
     }
     return study;
 }
@@ -170,6 +173,21 @@ class Inspection {
                "(b), to be added "
                "there (+)\n" +
                schedule_text(messages_, shape_.members, report_.rounds);
+    }
+
+    std::string save(const std::string& prefix) const {
+        const std::string refusal = blocks_refusal(*program_, kind_);
+        if (!refusal.empty()) {
+            throw InputError("--save: " + refusal);
+        }
+        const std::filesystem::path path(prefix);
+        if (path.has_parent_path()) {
+            std::error_code failed;  // said by the writer, with the file
+            std::filesystem::create_directories(path.parent_path(), failed);
+        }
+        const std::uint32_t files = write_chakra_collective(
+            block_algorithm_of(*program_, kind_, shape_.root, choice_.name), prefix);
+        return fmt::format("saved            {0}.0.et to {0}.{1}.et\n", prefix, files - 1);
     }
 
     std::string write_picture(const std::string& file) const {
@@ -358,6 +376,9 @@ int inspect_collective(const Arguments& arguments) {
         std::fputs(inspection.write_picture(*file).c_str(), stdout);
     }
     std::fputs(inspection.prove().c_str(), stdout);
+    if (const auto prefix = options.value("save")) {
+        std::fputs(inspection.save(*prefix).c_str(), stdout);
+    }
     return 0;
 }
 

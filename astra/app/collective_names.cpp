@@ -1,0 +1,37 @@
+#include "astra/app/collective_names.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "astra/core/error.h"
+#include "astra/core/nearest.h"
+
+namespace astra {
+
+CollectiveKind kind_named(const std::string& option, const std::string& name) {
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < kCollectiveKinds; ++i) {
+        names.emplace_back(name_of(static_cast<CollectiveKind>(i)));
+    }
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+        throw ConfigError(fmt::format("{}: no kind '{}'{}", option, name, suggestion(name, names)));
+    }
+    return static_cast<CollectiveKind>(found - names.begin());
+}
+
+bool is_program_file(const std::string& algorithm) {
+    return algorithm.find_first_of("./") != std::string::npos;
+}
+
+void choose_algorithm(ConfigTree& study, CollectiveKind kind, const std::string& algorithm) {
+    study.put(
+        fmt::format(
+            "system.collectives.{}{}", name_of(kind), is_program_file(algorithm) ? ".file" : ""),
+        algorithm,
+        ConfigTree::empty_map("--algorithm").root());
+}
+
+}  // namespace astra
