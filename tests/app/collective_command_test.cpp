@@ -104,6 +104,14 @@ TEST_F(CollectiveCommand, ComparesWithWhatWasMeasured) {
                 HasSubstr("mean absolute error of the bus bandwidth: 4.98 % over 1 sizes"));
 }
 
+TEST_F(CollectiveCommand, SaysWhatAutoPicked) {
+    const ProgramRun ran = run({"--algorithm=auto,ring", "--size=1KiB,64MiB"});
+    EXPECT_EQ(ran.status, 0) << ran.error;
+    EXPECT_THAT(ran.out, HasSubstr("\n# auto: "));
+    EXPECT_THAT(ran.out, HasSubstr(" to 67108864 B\n"));
+    EXPECT_THAT(ran.out, testing::Not(HasSubstr("\n# ring: ")));
+}
+
 TEST_F(CollectiveCommand, BadInputIsRefused) {
     const auto refused = [&](const std::vector<std::string>& options, const std::string& part) {
         const ProgramRun ran = run(options);
@@ -126,6 +134,8 @@ TEST_F(CollectiveCommand, BadInputIsRefused) {
     refused({"--compare=/no/such/file"}, "/no/such/file");
     const std::string broken = folder_.write("broken.csv", "bytes,a\n1024\n");
     refused({"--compare=" + broken}, "broken.csv:2: 1 fields; the header has 2");
+    const std::string row = folder_.write("row.txt", "# nccl\n1024 256 float sum -1 30.1 0.03\n");
+    refused({"--compare=" + row}, "row.txt:2: 7 fields; a row of nccl-tests has 13");
     const std::string study =
         folder_.write("study.yml", std::string("workload: {flows: x}\n") + kMachine);
     EXPECT_THAT(run_captured({"collective", study}).error, HasSubstr("without a workload"));
@@ -148,6 +158,26 @@ TEST(MeasuredTimes, ReadsNcclTests) {
     EXPECT_EQ(read_measured(file + ":in_place"),
               (MeasuredBandwidths{{1024, 0.07}, {1048576, 46.0}}));
     EXPECT_THROW(read_measured(file + ":busbw"), ConfigError);
+}
+
+// 1 MiB took 40.2 us out of place and 39.9 us in place.
+TEST(MeasuredTimes, AreTheCostOfACollective) {
+    const ScratchFolder folder;
+    const std::string file =
+        folder.write("nccl.txt", "1048576 262144 float sum -1 40.2 26.0 45.6 0 39.9 26.3 46.0 0\n");
+    const auto simulated_ps = [&](const std::string& more) {
+        return run_study(
+                   "system: {collectives: {all_reduce: measured}, measured: {all_reduce: "
+                   "{file: '" +
+                   file + "'" + more +
+                   "}}}\n"
+                   "network: {dimensions: [{topology: ring, ranks: 8, bandwidth: 50GB/s}]}\n"
+                   "workload: {generate: {kind: collective, collective: all_reduce, bytes: "
+                   "1MiB}}\n")
+            .simulated.ps;
+    };
+    EXPECT_EQ(simulated_ps(""), 40'200'000U);
+    EXPECT_EQ(simulated_ps(", column: in_place"), 39'900'000U);
 }
 
 }  // namespace

@@ -76,29 +76,5 @@ TEST_P(Prediction, IsWhatIsSimulated) {
 
 INSTANTIATE_TEST_SUITE_P(Networks, Prediction, testing::ValuesIn(tuned_networks()), name_of);
 
-// Larger groups are not rehearsed: one member stands for all, with the load of the busiest link. A
-// ring of 1024 on a line of nodes pays the mean latency a step, and every step at the slow link.
-TEST(PredictionOfMany, RemainsNear) {
-    const TunedNetwork network = {"many",
-                                  "congestion_aware",
-                                  "{topology: ring, ranks: 256, bandwidth: 100GB/s, latency: "
-                                  "500ns}, {topology: ring, ranks: 2, bandwidth: 50GB/s, latency: "
-                                  "1us}"};
-    Predictor predictor(network);
-    for (const std::string name : {"ring", "bruck"}) {
-        const AlgorithmChoice choice = parse_algorithm(name);
-        ProgramShape shape;
-        shape.kind = CollectiveKind::AllGather;
-        shape.members = predictor.ranks();
-        const PredictedProgram program = predictor.program(*choice.algorithm, shape);
-        EXPECT_TRUE(program.one_for_all());
-        const std::uint64_t bytes = 512ULL << 16U;
-        const auto truth = static_cast<double>(
-            run_tuned(network, flat_name(name), shape.kind, bytes).simulated.ps);
-        EXPECT_NEAR(static_cast<double>(predictor.predicted(program, bytes)), truth, 0.35 * truth)
-            << name;
-    }
-}
-
 }  // namespace
 }  // namespace astra::test

@@ -33,7 +33,10 @@ TEST(Protocols, RingOnEveryBackend) {
             kMiB,
             ", protocols: {LL: {startup: 7us, latency: 2us, efficiency: 0.5, channels: 4, "
             "channel_bandwidth: 50GB/s}}");
-        EXPECT_EQ(result.simulated.ps, 10'000 + 7'000'000 + 14 * step + 7 * 3 * m) << backend;
+        // Fair flows are rounded to the picosecond link by link.
+        const std::uint64_t expected = 10'000 + 7'000'000 + 14 * step + 7 * 3 * m;
+        EXPECT_NEAR(static_cast<double>(result.simulated.ps), static_cast<double>(expected), 100)
+            << backend;
         EXPECT_EQ(result.collectives.front().algorithm, "ring/LL");
     }
 }
@@ -70,12 +73,16 @@ TEST(Nvls, CarriesTheBytesOfTheSwitch) {
     const std::string flag = ", in_switch_reduction: true";
     const RunResult all_reduce =
         run_tuned(network, "nvls", CollectiveKind::AllReduce, 7 * kMiB, flag);
-    EXPECT_EQ(all_reduce.simulated.ps,
-              10'000 + 2 * (1'000'000 + 10'000) + 10 * (7 * kMiB + 7 * kMiB / 8));
+    EXPECT_NEAR(
+        static_cast<double>(all_reduce.simulated.ps),
+        static_cast<double>(10'000 + 2 * (1'000'000 + 10'000) + 10 * (7 * kMiB + 7 * kMiB / 8)),
+        100);
     EXPECT_EQ(all_reduce.links.front().bytes.count, 7 * kMiB + 7 * kMiB / 8);
     const RunResult all_gather =
         run_tuned(network, "nvls", CollectiveKind::AllGather, 7 * kMiB, flag);
-    EXPECT_EQ(all_gather.simulated.ps, 10'000 + 1'000'000 + 10'000 + 10 * 7 * kMiB);
+    EXPECT_NEAR(static_cast<double>(all_gather.simulated.ps),
+                static_cast<double>(10'000 + 1'000'000 + 10'000 + 10 * 7 * kMiB),
+                100);
 }
 
 void expect_refused(const TunedNetwork& network,
