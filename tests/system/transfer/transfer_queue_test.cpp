@@ -69,7 +69,10 @@ class QueueOfFour {
           transfers_(network_.queue(), engine_, *policy_, probe_) {
         group_ = engine_.add_group("all", {0, 1, 2, 3});
         transfers_.record_tensors();
-        transfers_.add_group(0, group_, forecast, {CollectiveKind::AllReduce, {1}});
+        CollectiveRequest request;
+        request.kind = CollectiveKind::AllReduce;
+        request.bytes = {1};
+        transfers_.add_group(0, group_, forecast, request);
     }
 
     void ask(std::uint64_t at_us,
