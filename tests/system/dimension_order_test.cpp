@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "system/tuning/tuner.h"
 #include "tests/network/test_network.h"
 
 namespace astra {
@@ -45,7 +46,7 @@ class DimensionOrderTest : public testing::Test {
     CollectivePlan plan(CollectiveKind kind) {
         PlanKey key;
         key.kind = kind;
-        return make_plan(group_, key, config_, routing_, warnings_);
+        return make_plan(group_, key, {}, config_, routing_, tuner_, warnings_);
     }
     std::vector<DigitOrder> orders(const char* name,
                                    CollectiveKind kind,
@@ -74,6 +75,9 @@ class DimensionOrderTest : public testing::Test {
     Warnings warnings_;
     Topology topology_;
     Routing routing_{topology_, RoutePolicy::DimensionOrder, 1};
+    ConfigTree network_ = ConfigTree::empty_map("network");
+    Tuner tuner_{
+        routing_, *find_backend("congestion_unaware"), network_.root(), config_.tuning, {}};
     ProcessGroup group_;
 };
 
