@@ -20,7 +20,8 @@ TrainingResult training_result(std::uint32_t job,
                                const std::vector<TransferRecord>& transfers);
 
 // From the end of an iteration to the end of the next: of the last ones that repeat, with a period
-// of one or more; or of the last one; or, of a single iteration, its length.
+// of one or more; or of the last one; or, of a single iteration, its length. Of four iterations and
+// more the last one, which none follows, does not count.
 Duration steady_length(const std::vector<IterationTimes>& iterations);
 
 // The one that stands for all: the last that has another one after it to compete with.
