@@ -28,7 +28,7 @@ struct CaramelParameters {
     bool smoothing = true;
     std::optional<double> gamma;  // nothing: by forecast
     std::optional<double> gamma_chunk;
-    std::uint32_t depth = 1;
+    std::uint32_t depth = 2;
 };
 
 class Caramel final : public TransferPolicy {
@@ -119,7 +119,7 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters& parameters)
     values.gamma = read_factor(parameters, "gamma");
     values.gamma_chunk = read_factor(parameters, "gamma_chunk");
     values.depth =
-        static_cast<std::uint32_t>(parameters.of("depth").integer_or("depth", 1, 1, kMostDepth));
+        static_cast<std::uint32_t>(parameters.of("depth").integer_or("depth", 2, 1, kMostDepth));
     return std::make_unique<Caramel>(values);
 }
 
