@@ -48,7 +48,7 @@ class ConvertSchedule : public testing::Test {
 // The written trace holds the merged transfers and their order, and takes the time of the run, to
 // half a percent, with no policy at all.
 TEST_F(ConvertSchedule, ReplaysInTheTimeOfTheRun) {
-    for (const std::string policy : {"caramel", "fusion", "priority"}) {
+    for (const std::string policy : {"caramel", "mg-wfbp", "priority"}) {
         const std::string online = training();
         const ProgramRun run = run_captured(
             {"convert", online, "--schedule=" + policy, "--output=" + folder_.file("t")});

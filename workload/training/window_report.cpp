@@ -90,7 +90,7 @@ std::string describe_training(const TrainingReport& report, std::size_t most) {
     std::string text = fmt::format(
         "iterations       {} in the trace ({}), {} simulated, {}\n"
         "computation      {} an iteration, nobody waiting for a transfer{}\n"
-        "transfers        {} of gradients an iteration, of ranks whose traces differ\n",
+        "transfers        {} of gradients an iteration, of one rank for each distinct trace\n",
         report.recorded_iterations,
         report.told_apart,
         report.iterations,
