@@ -224,11 +224,11 @@ TEST(PairSizesTest, RendezvousAsksForWhatIsSent) {
 TEST(PairSizesTest, RanksThatDisagreeAreNamed) {
     const Matrix sizes = uneven(4);
     Experiment pairs = on_switch(sizes);
-    pairs.traces[2][0].pair_receives[1] += 1;
+    pairs.traces[3][0].pair_receives[1] += 1;
     const ProgramRun differ = run_captured(pairs);
     EXPECT_EQ(differ.status, 2);
     EXPECT_THAT(differ.error,
-                HasSubstr("rank 1 (node 1) sends 2014 B to rank 2 (node 1), which expects 2015 B"));
+                HasSubstr("rank 1 (node 1) sends 2021 B to rank 3 (node 1), which expects 2022 B"));
 
     Experiment half = on_switch(sizes);
     half.traces[3] = {collective(1, CollectiveKind::AllToAll, 4096)};
