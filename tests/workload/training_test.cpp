@@ -103,7 +103,7 @@ TEST(Windows, AreTheSameOnTheOneIterationThatIsReplayed) {
 }
 
 // The generator's own iterations: the same ops, the same dependencies.
-TEST(Unroll, EqualsAGeneratedTraceOfSeveralIterations) {
+TEST(Unroll, IsAsGeneratedWithSeveralIterations) {
     Workload unrolled = two_layers();
     prepare(unrolled, {.iterations = 3, .barrier = false});
     const Workload generated = two_layers(3);
