@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         Shape{"recursive_doubling_all_gather_8", "all_gather", 19'850'080},
         // S/8 for either node, one after the other, then S/2: 2 · 3,121,440 + 500,000 + 10,485,760.
         Shape{"two_step_all_to_all_2x4", "all_to_all", 17'228'640}),
-    [](const auto& info) { return std::string(info.param.file); });
+    [](const auto& file) { return std::string(file.param.file); });
 
 TEST_F(CustomCollective, SaysWhichKindAndSizeTheFileIsFor) {
     const ProgramRun other = measure("all_gather", collective_file("ring_all_reduce_8"));

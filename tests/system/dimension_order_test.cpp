@@ -101,7 +101,7 @@ TEST_F(ThreeDimensionsTest, RotatedBeginsOneFurtherWithEveryChunk) {
 // in the other; first that of two: 32 ps there and 32·3/4 = 24 ps. Loads before each chunk:
 //   (0, 0) equal: ascending   (48, 8)   (72, 40)   (96, 72)   (120, 104)   (144, 136)
 //   (168, 168) equal again: ascending
-TEST_F(DimensionOrderTest, ThemisFillsTheDimensionThatHasLeastToDo) {
+TEST_F(DimensionOrderTest, ThemisFillsTheDimensionWithTheLeastLoad) {
     const auto expected = ElementsAre(kUp, kDown, kDown, kDown, kDown, kDown, kUp);
     EXPECT_THAT(orders("themis", CollectiveKind::ReduceScatter, 7, {64}), expected);
     EXPECT_THAT(orders("themis", CollectiveKind::AllGather, 7, {64}), expected);
@@ -120,7 +120,7 @@ TEST_F(DimensionOrderTest, ThemisKeepsTheOrderWhileLoadsAreNearlyEqual) {
 }
 
 // The whole buffer crosses every dimension, 48 and 32 ps: only where it begins can differ.
-TEST_F(DimensionOrderTest, ThemisBeginsAnAllToAllWhereThereIsLeastToDo) {
+TEST_F(DimensionOrderTest, ThemisBeginsAnAllToAllWithTheLeastLoad) {
     EXPECT_THAT(orders("themis", CollectiveKind::AllToAll, 3, {64}),
                 ElementsAre(kUp, kDown, kDown));
 }
