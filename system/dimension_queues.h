@@ -8,8 +8,8 @@
 // own with one that waits for A. Here a chunk that waits behind a *younger* one whose peers have
 // not all come passes it after a short while ("patience"), beyond the limit. The oldest unfinished
 // chunk is then never held up by places, so it finishes, and so by induction does every other.
-// Among ranks in step it never happens while all chunks visit the dimensions in one order; with
-// several, two chunks that come to a dimension at the same instant may do so in either order.
+// Among ranks in step it only happens where two chunks come to a dimension at the same instant, and
+// not in the same order at every rank.
 #pragma once
 
 #include <cstdint>
