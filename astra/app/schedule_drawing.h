@@ -12,8 +12,9 @@ namespace astra {
 
 // What fits: the first members and the first rounds, a line a member, a column
 // a round. Cells are as wide as they must be.
-std::string schedule_text(const std::vector<ProgramMessage> &messages,
-                          std::uint32_t members, std::uint32_t rounds);
+std::string schedule_text(const std::vector<ProgramMessage>& messages,
+                          std::uint32_t members,
+                          std::uint32_t rounds);
 
 // The most that a picture may hold: browsers take seconds for it, and nobody
 // can read more.
@@ -24,8 +25,9 @@ inline constexpr std::uint32_t kMostDrawnMembers = 512;
 // colour by its first block, filled if the receiver replaces what it has,
 // hollow if it adds. Pointing at an arrow tells all of it. Requires that it
 // holds no more than that.
-std::string schedule_svg(const std::vector<ProgramMessage> &messages,
-                         std::uint32_t members, std::uint32_t rounds,
-                         const std::string &title);
+std::string schedule_svg(const std::vector<ProgramMessage>& messages,
+                         std::uint32_t members,
+                         std::uint32_t rounds,
+                         const std::string& title);
 
-} // namespace astra
+}  // namespace astra
