@@ -56,7 +56,7 @@ std::uint32_t prove_hierarchies(std::uint32_t members) {
     std::uint32_t proved = 0;
     for (const Sizes& sizes : factorisations(members)) {
         for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
-            if (algorithm->levels != nullptr) {
+            if (algorithm->levels != nullptr || algorithm->in_switch != nullptr) {
                 continue;
             }
             const std::string name(algorithm->name);

@@ -20,8 +20,8 @@ std::string hierarchy(const Sizes& sizes, const std::vector<std::string>& algori
 // Proves the program of that name, unless it is refused; false if it is.
 bool expect_proved(const std::string& name, CollectiveKind kind, std::uint32_t members);
 
-// Every registered algorithm at every level, the others of the same or of rings, for all kinds that
-// have levels. How many programs were proved.
+// Every registered algorithm that can be one of a level at every level, the others of the same or
+// of rings, for all kinds that have levels. How many programs were proved.
 std::uint32_t prove_hierarchies(std::uint32_t members);
 
 }  // namespace astra
