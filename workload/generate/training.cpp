@@ -1,4 +1,5 @@
 #include <cmath>
+#include <utility>
 
 #include "workload/generate/chain.h"
 #include "workload/training/tensor_table.h"
@@ -65,6 +66,15 @@ std::vector<Tensor> tensors_of(const GeneratorParameters& parameters) {
     return uniform_tensors(parameters);
 }
 
+// A tensor that is only looked up computes nothing, which is not the same as an unknown duration.
+std::uint64_t compute(NodeChain& chain,
+                      std::string name,
+                      NodeChain::Parents parents,
+                      Duration duration) {
+    return duration.ps == 0 ? chain.instant(std::move(name), std::move(parents))
+                            : chain.compute(std::move(name), std::move(parents), duration);
+}
+
 void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
     const std::vector<Tensor> tensors = tensors_of(parameters);
     const std::uint64_t iterations = parameters.integer("iterations", 1, kMostLayers);
@@ -79,11 +89,11 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
             if (updated[t] != 0) {
                 last.push_back(updated[t]);
             }
-            last = {chain.compute("forward_" + tensors[t].name, last, tensors[t].forward)};
+            last = {compute(chain, "forward_" + tensors[t].name, last, tensors[t].forward)};
         }
         for (std::size_t t = tensors.size(); t-- > 0;) {
             const Tensor& tensor = tensors[t];
-            last = {chain.compute("backward_" + tensor.name, last, tensor.backward)};
+            last = {compute(chain, "backward_" + tensor.name, last, tensor.backward)};
             if (tensor.gradient.count > 0) {
                 const std::uint64_t reduced = chain.collective(
                     "all_reduce_" + tensor.name, last, CollectiveKind::AllReduce, tensor.gradient);
