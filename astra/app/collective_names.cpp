@@ -27,11 +27,13 @@ bool is_program_file(const std::string& algorithm) {
 }
 
 void choose_algorithm(ConfigTree& study, CollectiveKind kind, const std::string& algorithm) {
-    study.put(
-        fmt::format(
-            "system.collectives.{}{}", name_of(kind), is_program_file(algorithm) ? ".file" : ""),
-        algorithm,
-        ConfigTree::empty_map("--algorithm").root());
+    std::string key = fmt::format("system.collectives.{}", name_of(kind));
+    if (is_program_file(algorithm)) {
+        // In place of whatever the machine names there.
+        study.set(key + "={}");
+        key += ".file";
+    }
+    study.put(key, algorithm, ConfigTree::empty_map("--algorithm").root());
 }
 
 }  // namespace astra

@@ -34,7 +34,7 @@ class CustomCollective : public testing::Test {
     ProgramRun measure(const std::string& kind, const std::string& file) {
         const std::string machine = folder_.write(
             "machine.yml",
-            "system: {endpoint_delay: 0ns}\n"
+            "system: {endpoint_delay: 0ns, collectives: {all_reduce: ring}}\n"
             "network: {dimensions: [{topology: fully_connected, ranks: 8, bandwidth: 50GB/s, "
             "latency: 500ns}]}\n");
         return run_captured({"collective",
