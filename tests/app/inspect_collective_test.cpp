@@ -118,8 +118,6 @@ TEST_F(InspectCollective, SavesAProgramThatRunsAlike) {
     while (std::getline(lines, line)) {
         // Ranks, bytes, time …; without the name of what ran.
         const std::size_t begin = line.find(",8,") + 1;
-        // Ranks, bytes, time and bandwidths; not what ran, which comes last.
-        const std::size_t begin = line.find(",8,") + 1;
         ends.push_back(line.substr(begin, line.rfind(',') - begin));
     }
     ASSERT_EQ(ends.size(), 3U);
