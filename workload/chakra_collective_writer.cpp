@@ -1,14 +1,9 @@
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <utility>
 
 #include <chakra.pb.h>
 #include <fmt/format.h>
 
-#include "astra/core/error.h"
 #include "workload/chakra_collective.h"
 #include "workload/chakra_records.h"
 
@@ -172,23 +167,11 @@ class GpuWriter {
     std::string bytes_;
 };
 
-void write_file(const std::string& file, const std::string& bytes) {
-    const std::string temporary = file + ".part";
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    if (!out || std::rename(temporary.c_str(), file.c_str()) != 0) {
-        const int reason = errno;
-        std::remove(temporary.c_str());
-        throw TraceError(file + ": cannot be written: " + std::strerror(reason));
-    }
-}
-
 }  // namespace
 
 std::uint32_t write_chakra_collective(const BlockAlgorithm& algorithm, const std::string& prefix) {
     for (std::size_t gpu = 0; gpu < algorithm.gpus.size(); ++gpu) {
-        write_file(fmt::format("{}.{}.et", prefix, gpu), GpuWriter(algorithm, gpu).text());
+        write_chakra_file(fmt::format("{}.{}.et", prefix, gpu), GpuWriter(algorithm, gpu).text());
     }
     return static_cast<std::uint32_t>(algorithm.gpus.size());
 }

@@ -1,5 +1,10 @@
 #include "workload/chakra_records.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
@@ -78,6 +83,18 @@ bool ChakraRecords::next() {
              std::to_string(source_.window().size()));
     }
     return true;
+}
+
+void write_chakra_file(const std::string& file, const std::string& bytes) {
+    const std::string temporary = file + ".part";
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.close();
+    if (!out || std::rename(temporary.c_str(), file.c_str()) != 0) {
+        const int reason = errno;
+        std::remove(temporary.c_str());
+        throw TraceError(file + ": cannot be written: " + std::strerror(reason));
+    }
 }
 
 void append_chakra_record(std::string_view message, std::string& bytes) {

@@ -33,6 +33,9 @@ class ChakraRecords {
     std::size_t size_ = 0;
 };
 
+// Writes a file under another name and renames it. Throws TraceError.
+void write_chakra_file(const std::string& file, const std::string& bytes);
+
 // Appends a record with that message.
 void append_chakra_record(std::string_view message, std::string& bytes);
 

@@ -12,6 +12,7 @@
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"
 #include "workload/chakra_collective.h"
+#include "workload/chakra_json.h"
 #include "workload/msccl_xml.h"
 #include "workload/program_files.h"
 
@@ -22,15 +23,18 @@ namespace {
 constexpr const char* kUsage =
     "usage: astra convert INPUT --to=FORMAT --output=OUTPUT\n"
     "       astra convert STUDY.yml|PREFIX --schedule=POLICY --output=PREFIX\n\n"
-    "Converts collectives:\n"
-    "  --to=chakra   INPUT is an MSCCL file (XML), OUTPUT the prefix of Chakra files, one a rank\n"
-    "  --to=msccl    INPUT is such a prefix, OUTPUT an MSCCL file; '-' writes to standard "
-    "output\n\n"
+    "Converts collectives and traces:\n"
+    "  --to=chakra   INPUT is an MSCCL file (XML), OUTPUT the prefix of Chakra files, one a rank;\n"
+    "                or INPUT is a trace in JSON (.json), OUTPUT the same in protobuf\n"
+    "  --to=msccl    INPUT is the prefix of a collective's Chakra files, OUTPUT an MSCCL file;\n"
+    "                '-' writes to standard output\n"
+    "  --to=json     INPUT is a Chakra trace, OUTPUT the same in JSON, a document a line\n"
+    "Traces are files, or prefixes that stand for INPUT.0.et, INPUT.1.et and so on.\n\n"
     "With --schedule: runs a training study, or traces, under a policy of transfers and writes "
     "traces that hold its schedule (docs/caramel.md).";
 
 void declare(OptionSet& options) {
-    options.add_value("to", "FORMAT", "chakra or msccl (required without --schedule)");
+    options.add_value("to", "FORMAT", "chakra, msccl or json (required without --schedule)");
     options.add_value("output", "OUTPUT", "what to write (required)");
     declare_schedule_options(options);
 }
@@ -69,6 +73,36 @@ void to_msccl(const std::string& input, const std::string& output) {
     OutputFolder(folder).write(file.filename().string(), text);
 }
 
+// One file, or one a rank; false if there is neither.
+template <typename Convert>
+bool convert_traces(const std::string& input,
+                    const std::string& output,
+                    const char* from,
+                    const char* to,
+                    Convert convert) {
+    if (std::filesystem::is_regular_file(input)) {
+        convert(input, output);
+        return true;
+    }
+    std::uint32_t rank = 0;
+    for (; std::filesystem::exists(fmt::format("{}.{}.{}", input, rank, from)); ++rank) {
+        convert(fmt::format("{}.{}.{}", input, rank, from),
+                fmt::format("{}.{}.{}", output, rank, to));
+    }
+    return rank > 0;
+}
+
+// JSON or an MSCCL file.
+bool is_json(const std::string& input) {
+    return input.ends_with(".json") ||
+           (!std::filesystem::is_regular_file(input) && std::filesystem::exists(input + ".0.json"));
+}
+
+void refuse_missing(const std::string& input, const char* ending) {
+    throw TraceError(
+        fmt::format("{}: there is neither such a file nor {}.0.{}", input, input, ending));
+}
+
 int run(const Arguments& arguments) {
     OptionSet options(kUsage);
     declare(options);
@@ -86,12 +120,20 @@ int run(const Arguments& arguments) {
     }
     const std::string format = needed(options, "to");
     const std::string output = needed(options, "output");
-    if (format == "chakra") {
+    if (format == "json") {
+        if (!convert_traces(input, output, "et", "json", chakra_to_json)) {
+            refuse_missing(input, "et");
+        }
+    } else if (format == "chakra" && is_json(input)) {
+        if (!convert_traces(input, output, "json", "et", json_to_chakra)) {
+            refuse_missing(input, "json");
+        }
+    } else if (format == "chakra") {
         to_chakra(input, output);
     } else if (format == "msccl") {
         to_msccl(input, output);
     } else {
-        static const std::array<std::string, 2> formats = {"chakra", "msccl"};
+        static const std::array<std::string, 3> formats = {"chakra", "json", "msccl"};
         throw ConfigError(
             fmt::format("--to: no format '{}'{}", format, suggestion(format, formats)));
     }
