@@ -51,7 +51,8 @@ class ProgramReader {
     ProgramReader(const ProgramReader&) = delete;
     ProgramReader& operator=(const ProgramReader&) = delete;
     virtual ~ProgramReader() = default;
-    // `entry` is the map, or the name of the file alone. Throws ConfigError, and TraceError for what is wrong in the file.
+    // `entry` is the map, or the name of the file alone. Throws ConfigError, and TraceError for
+    // what is wrong in the file.
     virtual std::unique_ptr<const ProgramSource> open(const ConfigView& entry) const = 0;
 };
 

@@ -198,7 +198,8 @@ TEST_P(PacketTransportTest, ACutIsAnErrorThatNamesThePair) {
         network.queue().run();
         FAIL() << "it ran to its end";
     } catch (const SimulationError& error) {
-        EXPECT_NE(std::string(error.what()).find("no path from rank 3 to rank 7"), std::string::npos)
+        EXPECT_NE(std::string(error.what()).find("no path from rank 3 to rank 7"),
+                  std::string::npos)
             << error.what();
     }
 }
