@@ -60,15 +60,21 @@ class Reader {
         if (!stream) {
             throw ConfigError(fmt::format("cannot read '{}'", file_));
         }
-        std::string line;
-        while (std::getline(stream, line)) {
-            if (++line_ > kMostLines || line.size() > kLongestLine) {
-                fail(fmt::format("at most {} lines of {} bytes", kMostLines, kLongestLine));
+        // Of a bounded length: a device has lines without an end.
+        std::vector<char> buffer(kLongestLine + 1);
+        while (stream.getline(buffer.data(), static_cast<std::streamsize>(buffer.size()))) {
+            const std::string line(buffer.data());
+            if (++line_ > kMostLines) {
+                fail(fmt::format("at most {} lines", kMostLines));
             }
             const std::size_t begin = line.find_first_not_of(" \t\r");
             if (begin != std::string::npos && line[begin] != '#') {
                 take(line);
             }
+        }
+        if (!stream.eof() && stream.gcount() > 0) {
+            ++line_;
+            fail(fmt::format("a line of more than {} bytes", kLongestLine));
         }
         if (!stream.eof()) {
             throw ConfigError(fmt::format("cannot read '{}'", file_));
@@ -97,6 +103,11 @@ class Reader {
                             column_));
         }
         if (fields[0].find_first_not_of("0123456789") != std::string::npos) {
+            const bool row = fields.size() >= kNcclFields && fields.size() <= kNcclMostFields &&
+                             number<double>(fields[kNcclOutOfPlace]);
+            if (row) {
+                fail(fmt::format("'{}' is not a size in bytes", fields[0]));
+            }
             return;  // what nccl-tests say around their table
         }
         if (fields.size() < kNcclFields || fields.size() > kNcclMostFields) {

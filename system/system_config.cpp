@@ -150,6 +150,9 @@ MeasuredTime read_measured(const ConfigView& view) {
     }
     time.alpha = view.duration_or("alpha", {});
     time.beta = view.at("beta").as_bandwidth();
+    if (time.beta.bits_per_s == 0) {
+        view.at("beta").fail("expected a bandwidth above 0");
+    }
     return time;
 }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -86,6 +87,11 @@ bool ChakraRecords::next() {
 }
 
 void write_chakra_file(const std::string& file, const std::string& bytes) {
+    std::error_code unknown;
+    if (std::filesystem::exists(file, unknown) &&
+        !std::filesystem::is_regular_file(file, unknown)) {
+        throw TraceError(file + ": cannot be written: it is not a regular file");
+    }
     const std::string temporary = file + ".part";
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -176,6 +176,11 @@ class Inspection {
     }
 
     std::string save(const std::string& prefix) const {
+        if (in_switch() || report_.messages > kMostListedMessages) {
+            throw InputError(in_switch()
+                                 ? "--save: here switches reduce, which no such file can say"
+                                 : "--save: more than 4194304 messages cannot be read back");
+        }
         const std::string refusal = blocks_refusal(*program_, kind_);
         if (!refusal.empty()) {
             throw InputError("--save: " + refusal);
@@ -297,7 +302,7 @@ class Inspection {
             report_.sent_most.count,
             report_.received_most.count);
         const Bytes least = least_bytes_sent(kind_, shape_.members, size_);
-        if (least.count > 0) {
+        if (least.count > 0 && !in_switch()) {
             fmt::format_to(
                 Out(text),
                 "optimality       {:.4f}: sent on average over {:.0f} B, "
@@ -310,8 +315,16 @@ class Inspection {
         return text;
     }
 
+    bool in_switch() const {
+        return choice_.source == nullptr && choice_.algorithm->in_switch != nullptr;
+    }
+
     // Of the links between these ranks, where it is known.
     std::string describe_bound() const {
+        if (in_switch()) {
+            return "in the switch    the switch reduces and multicasts: of these messages the "
+                   "links carry a part only\n";
+        }
         const bool known = shape_.kind == CollectiveKind::AllReduce ||
                            shape_.kind == CollectiveKind::AllGather ||
                            shape_.kind == CollectiveKind::ReduceScatter;

@@ -39,7 +39,15 @@ OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
 
 void OutputFolder::write(const std::string& name, std::string_view content) {
     const std::string target = path_ + "/" + name;
-    const std::string temporary = fmt::format("{}/.{}.{}", path_, name, getpid());
+    std::error_code unknown;
+    if (std::filesystem::is_directory(target, unknown)) {
+        refuse(target, "it is a folder");
+    }
+    // A device or a pipe is written to; only a file may be replaced.
+    const bool replace = !std::filesystem::exists(target, unknown) ||
+                         std::filesystem::is_regular_file(target, unknown);
+    const std::string temporary =
+        replace ? fmt::format("{}/.{}.{}", path_, name, getpid()) : target;
     {
         std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
         file.write(content.data(), static_cast<std::streamsize>(content.size()));
@@ -47,12 +55,16 @@ void OutputFolder::write(const std::string& name, std::string_view content) {
         if (!file) {
             const std::string reason = std::strerror(errno);
             std::error_code ignored;
-            std::filesystem::remove(temporary, ignored);
+            if (replace) {
+                std::filesystem::remove(temporary, ignored);
+            }
             refuse(target, reason);
         }
     }
     std::error_code error;
-    std::filesystem::rename(temporary, target, error);
+    if (replace) {
+        std::filesystem::rename(temporary, target, error);
+    }
     if (error) {
         refuse(target, error.message());
     }

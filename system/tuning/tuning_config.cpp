@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kMostEntries = 1000;
 
-// A registered algorithm, or `auto` where that is allowed.
+// A registered algorithm, or `auto` where that is allowed. What is synthesised for a network cannot
+// be predicted before it is there.
 AlgorithmChoice read_choice(const ConfigView& item, bool allow_auto) {
     const std::string name = item.as_string();
     AlgorithmChoice choice = parse_algorithm(name);
@@ -20,7 +21,8 @@ AlgorithmChoice read_choice(const ConfigView& item, bool allow_auto) {
         item.fail(
             fmt::format("unknown algorithm '{}'{}", name, suggestion(name, algorithm_names())));
     }
-    if (choice.flat || choice.measured || (choice.automatic && !allow_auto)) {
+    if (choice.flat || choice.measured || choice.source != nullptr ||
+        (choice.automatic && !allow_auto)) {
         item.fail(fmt::format("'{}' is not possible here: expected the name of one algorithm{}",
                               name,
                               allow_auto ? ", or auto" : ""));
