@@ -48,7 +48,7 @@ class Caramel final : public TransferPolicy {
             CaramelSchedule trial(forecast, cost, candidate);
             const Duration time =
                 rules.size() == 1 ? Duration{} : steady_iteration(forecast, cost, barrier(), trial);
-            if (time < shortest) {
+            if (best == nullptr || time < shortest) {
                 shortest = time;
                 best = &candidate;
             }

@@ -63,7 +63,7 @@ std::optional<SimTime> CaramelSchedule::worth_waiting(SimTime now) const {
     const TransferForecast& last = forecast_.transfers[last_.transfer];
     const TransferForecast& next = forecast_.transfers[last_.transfer + 1];
     const SimTime comes = last_.ready + Duration{next.ready.ps - last.ready.ps};
-    if (comes <= now || comes - now >= cost_.alpha) {
+    if (comes <= now || comes - now >= cost_.alpha || comes.ps == kMaxPs) {
         return std::nullopt;
     }
     // The end boundary of the most urgent, if nothing holds up the computation from now on.

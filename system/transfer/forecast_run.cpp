@@ -48,6 +48,7 @@ class Run {
     Duration steady();
 
   private:
+    bool held() const;
     SimTime computes_until() const;
     void begin_iteration();
     void compute();
@@ -79,15 +80,21 @@ class Run {
 };
 
 // The first iteration waits for nothing.
+bool Run::held() const {
+    if (next_ == meetings_.size() || ends_.empty()) {
+        return false;
+    }
+    const Meeting& meeting = meetings_[next_];
+    return meeting.waits && !done(static_cast<std::uint32_t>(ends_.size()) - 1, meeting.transfer);
+}
+
 SimTime Run::computes_until() const {
     if (next_ == meetings_.size()) {
         return reached_ + Duration{forecast_.iteration.ps - position_.ps};
     }
     const Meeting& meeting = meetings_[next_];
     const SimTime at = reached_ + Duration{meeting.offset.ps - position_.ps};
-    const auto iteration = static_cast<std::uint32_t>(ends_.size());
-    const bool held = meeting.waits && iteration > 0 && !done(iteration - 1, meeting.transfer);
-    return held ? SimTime{kMaxPs} : std::max(at, now_);
+    return held() ? SimTime{kMaxPs} : std::max(at, now_);
 }
 
 void Run::begin_iteration() {
@@ -146,7 +153,11 @@ Duration Run::steady() {
     while (ends_.size() < kMostForecastIterations && !repeats()) {
         const SimTime computes = computes_until();
         now_ = std::min({computes, free_, ask_again_});
-        ASTRA_CHECK(now_.ps < kMaxPs, "a schedule launches what the computation waits for");
+        if (now_.ps == kMaxPs) {
+            ASTRA_CHECK(!under_way_.empty() || !held(),
+                        "a schedule launches what the computation waits for");
+            return {kMaxPs};
+        }
         if (free_ == now_) {
             finish_launch();
         }

@@ -10,8 +10,9 @@
 namespace astra {
 
 // From the end of the computation of one iteration to that of the next, once it repeats; after
-// kMostForecastIterations the mean of the last three. Launches take cost.at(their bytes), one after
-// the other. O(iterations · (transfers + launches)) plus what the schedule costs.
+// kMostForecastIterations the mean of the last three; kMaxPs if the clock does not reach that far.
+// Launches take cost.at(their bytes), one after the other. O(iterations · (transfers + launches))
+// plus what the schedule costs.
 inline constexpr std::uint32_t kMostForecastIterations = 8;
 Duration steady_iteration(const GroupForecast& forecast,
                           const TransferCost& cost,

@@ -138,6 +138,16 @@ TEST(TransferPolicies, EveryPolicyIsBoundedByComputationAndCommunication) {
     }
 }
 
+TEST(TransferPolicies, AForecastThatPassesTheClockIsNoCandidate) {
+    // Two transfers of a quarter of the clock in each of eight iterations.
+    const TransferCost slow = cost(kMaxPs / 4);
+    EXPECT_EQ(steady_ps("{policy: wfbp}", two_layers(2, 2), slow), kMaxPs);
+    EXPECT_EQ(steady_ps("{policy: caramel, batching: false}", two_layers(2, 2), slow), kMaxPs);
+    // Even one transfer: longer than the clock, and as long as it.
+    EXPECT_EQ(steady_ps("{policy: caramel}", two_layers(2, 2), cost(kMaxPs - 1)), kMaxPs);
+    EXPECT_EQ(steady_ps("{policy: caramel}", two_layers(2, 2), cost(kMaxPs)), kMaxPs);
+}
+
 TEST(TransferPolicies, WrongParametersAreSaidPlainly) {
     EXPECT_THAT(complaint("{policy: fussion}"), HasSubstr("did you mean 'fusion'?"));
     EXPECT_THAT(complaint("{policy: wfbp, buffer: 64MiB}"),
