@@ -2,6 +2,7 @@
 // "Caramel: accelerating decentralized distributed deep learning with computation scheduling"
 // (2020). The rules are its abstract's; thresholds are found by playing candidates against the
 // forecast.
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -14,7 +15,10 @@
 namespace astra {
 namespace {
 
+constexpr double kLeastFactor = 1e-3;
 constexpr double kMostFactor = 1e12;
+// Of an iteration and group: each candidate launches them several times.
+constexpr std::uint64_t kMostPieces = std::uint64_t{1} << 14U;
 constexpr std::uint64_t kMostDepth = 1024;
 constexpr Bytes kNoLimit{kMaxPs};
 // Lengths of a batch to try: all bytes of an iteration over these.
@@ -29,6 +33,7 @@ struct CaramelParameters {
     std::optional<double> gamma;  // nothing: by forecast
     std::optional<double> gamma_chunk;
     std::uint32_t depth = 2;
+    std::optional<ConfigView> gamma_chunk_at;  // where it stands in the study
 };
 
 class Caramel final : public TransferPolicy {
@@ -44,6 +49,13 @@ class Caramel final : public TransferPolicy {
         const CaramelRules* best = nullptr;
         Duration shortest{kMaxPs};
         const auto rules = candidates(forecast, cost);
+        if (rules.empty()) {
+            parameters_.gamma_chunk_at->fail(fmt::format(
+                "parts of {} B cut the gradients of an iteration into {} pieces, beyond {}",
+                cost.bytes_for(*parameters_.gamma_chunk).count,
+                pieces_of(forecast, cost.bytes_for(*parameters_.gamma_chunk)),
+                kMostPieces));
+        }
         for (const CaramelRules& candidate : rules) {
             CaramelSchedule trial(forecast, cost, candidate);
             const Duration time =
@@ -63,7 +75,8 @@ class Caramel final : public TransferPolicy {
     CaramelParameters parameters_;
 };
 
-// Of equals the first one is taken: longer batches, uncut.
+// Of equals the first one is taken: longer batches, uncut. None where the chunk that was asked for
+// makes too many pieces; chunks that follow the batches or all bytes leave some.
 std::vector<CaramelRules> Caramel::candidates(const GroupForecast& forecast,
                                               const TransferCost& cost) const {
     double total = 0;
@@ -81,12 +94,18 @@ std::vector<CaramelRules> Caramel::candidates(const GroupForecast& forecast,
     };
     const bool chunks_follow =
         parameters_.batching && parameters_.pipelining && !parameters_.gamma_chunk;
+    // Lengths of our own choice always keep to it.
+    const std::uint64_t most_pieces =
+        std::max<std::uint64_t>(kMostPieces, forecast.transfers.size() + 64);
     std::vector<CaramelRules> list;
     for (const Bytes batch : choices(parameters_.batching, parameters_.gamma, {})) {
         const auto chunks =
             chunks_follow ? std::vector<Bytes>{kNoLimit, batch}
                           : choices(parameters_.pipelining, parameters_.gamma_chunk, kNoLimit);
         for (const Bytes chunk : chunks) {
+            if (chunk != kNoLimit && pieces_of(forecast, chunk) > most_pieces) {
+                continue;
+            }
             for (const bool waits : {false, true}) {
                 if (!waits || parameters_.batching) {
                     list.push_back({batch, chunk, parameters_.smoothing, waits, parameters_.depth});
@@ -103,8 +122,8 @@ std::optional<double> read_factor(const TransferParameters& parameters, std::str
         return std::nullopt;
     }
     const double factor = section.at(key).as_number();
-    if (factor <= 0 || factor > kMostFactor) {
-        parameters.fail(key, "expected 'auto' or a factor above 0 and at most 10^12");
+    if (factor < kLeastFactor || factor > kMostFactor) {
+        parameters.fail(key, "expected 'auto' or a factor from 0.001 to 10^12");
     }
     return factor;
 }
@@ -118,6 +137,9 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters& parameters)
     values.smoothing = part("smoothing");
     values.gamma = read_factor(parameters, "gamma");
     values.gamma_chunk = read_factor(parameters, "gamma_chunk");
+    if (values.gamma_chunk) {
+        values.gamma_chunk_at = parameters.of("gamma_chunk").at("gamma_chunk");
+    }
     values.depth =
         static_cast<std::uint32_t>(parameters.of("depth").integer_or("depth", 2, 1, kMostDepth));
     return std::make_unique<Caramel>(values);

@@ -80,7 +80,8 @@ class TransferPolicy {
     virtual bool barrier() const { return true; }
     // Whether ready ops are computed in the order of Caramel's compute scheduling.
     virtual bool orders_compute() const { return false; }
-    // Requires queues(). One for each group with transfers.
+    // Requires queues(). One for each group with transfers. Throws ConfigError where a parameter
+    // makes too much of this forecast: the study that it was read from must still be there.
     virtual std::unique_ptr<TransferSchedule> schedule(const GroupForecast& forecast,
                                                        const TransferCost& cost) const = 0;
 };

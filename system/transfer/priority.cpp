@@ -13,6 +13,8 @@ namespace {
 
 constexpr Bytes kUsualPartition{4'096'000};
 constexpr std::uint64_t kUsualCredit = 4;  // partitions
+// Of an iteration and group: each is a collective of its own, and unlimited credit starts them all.
+constexpr std::uint64_t kMostPieces = std::uint64_t{1} << 20U;
 
 struct PriorityParameters {
     Bytes partition;
@@ -56,15 +58,26 @@ class PrioritySchedule final : public TransferSchedule {
 
 class Priority final : public TransferPolicy {
   public:
-    explicit Priority(const PriorityParameters& parameters) : parameters_(parameters) {}
+    // `partition`: where it stands in the study, or would.
+    Priority(const PriorityParameters& parameters, const ConfigView& partition)
+        : parameters_(parameters), partition_(partition) {}
     bool barrier() const override { return false; }
     std::unique_ptr<TransferSchedule> schedule(const GroupForecast& forecast,
                                                const TransferCost&) const override {
+        const std::uint64_t pieces = pieces_of(forecast, parameters_.partition);
+        if (pieces > kMostPieces) {
+            partition_.fail(fmt::format(
+                "partitions of {} B cut the gradients of an iteration into {} pieces, beyond {}",
+                parameters_.partition.count,
+                pieces,
+                kMostPieces));
+        }
         return std::make_unique<PrioritySchedule>(forecast, parameters_);
     }
 
   private:
     PriorityParameters parameters_;
+    ConfigView partition_;
 };
 
 Bytes read_credit(const TransferParameters& parameters, Bytes partition) {
@@ -92,7 +105,8 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters& parameters)
         parameters.fail("partition", "expected a size above 0");
     }
     values.credit = read_credit(parameters, values.partition);
-    return std::make_unique<Priority>(values);
+    const ConfigView section = parameters.of("partition");
+    return std::make_unique<Priority>(values, section.find("partition").value_or(section));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 namespace astra {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 // Two layers; forward 1 ps each, backward 2 ps each, so P = 6 ps. The gradient of layer 1 is there
@@ -165,6 +166,42 @@ TEST(TransferPolicies, WrongParametersAreSaidPlainly) {
     EXPECT_THAT(complaint("{policy: wfbp, priority: {partition: 4MiB, credit: 1MiB}}"),
                 HasSubstr("smaller than a partition"));
     EXPECT_THAT(complaint("{policy: wfbp, wfbp: {buffer: 1MiB}}"), HasSubstr("wfbp"));
+}
+
+// What comes of a schedule for two tensors of this length.
+std::string complaint_of_schedule(const std::string& transfers, std::uint64_t bytes) {
+    const ConfigTree tree = study(transfers);
+    const auto policy = read_transfer_policy(tree.root());
+    const GroupForecast forecast = two_layers(bytes, bytes);
+    const TransferCost network = cost(1000);  // a byte is a thousandth of a start
+    try {
+        policy->schedule(forecast, network);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(TransferPolicies, PiecesAreLimited) {
+    EXPECT_THAT(complaint("{policy: caramel, gamma: 0.0009}"),
+                HasSubstr("expected 'auto' or a factor from 0.001 to 10^12"));
+    EXPECT_THAT(complaint("{policy: caramel, gamma_chunk: 1e-308}"), HasSubstr("from 0.001"));
+    EXPECT_EQ(complaint("{policy: caramel, gamma: 0.001, gamma_chunk: 0.001}"), "accepted");
+    // 2^20 pieces of a byte, and two more.
+    EXPECT_EQ(complaint_of_schedule("{policy: priority, partition: 1B}", 1U << 19U), "accepted");
+    EXPECT_THAT(complaint_of_schedule("{policy: priority, partition: 1B}", (1U << 19U) + 1),
+                AllOf(HasSubstr("study.yml:1"),
+                      HasSubstr("transfers.partition"),
+                      HasSubstr("1048578 pieces, beyond 1048576")));
+    // 2^14 pieces of a byte, and two more.
+    const std::string fine = "{policy: caramel, gamma_chunk: 0.001}";
+    EXPECT_EQ(complaint_of_schedule(fine, 1U << 13U), "accepted");
+    EXPECT_THAT(complaint_of_schedule(fine, (1U << 13U) + 1),
+                AllOf(HasSubstr("transfers.gamma_chunk"), HasSubstr("16386 pieces, beyond 16384")));
+    // A length of batches alone cuts nothing that need not be cut.
+    EXPECT_EQ(complaint_of_schedule("{policy: caramel, gamma: 0.001}", 1ULL << 40U), "accepted");
+    EXPECT_EQ(complaint_of_schedule("{policy: caramel, gamma: 0.001, batching: false}", 1U << 30U),
+              "accepted");
 }
 
 TEST(TransferPolicies, ASectionHoldsWhatIsForAnOverride) {
