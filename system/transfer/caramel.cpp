@@ -10,6 +10,7 @@
 
 #include "system/transfer/caramel_schedule.h"
 #include "system/transfer/forecast_run.h"
+#include "system/transfer/pieces.h"
 #include "system/transfer/policy.h"
 
 namespace astra {

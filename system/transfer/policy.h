@@ -80,8 +80,7 @@ class TransferPolicy {
     virtual bool barrier() const { return true; }
     // Whether ready ops are computed in the order of Caramel's compute scheduling.
     virtual bool orders_compute() const { return false; }
-    // Requires queues(). One for each group with transfers. Throws ConfigError where a parameter
-    // makes too much of this forecast: the study that it was read from must still be there.
+    // Requires queues(). One for each group with transfers.
     virtual std::unique_ptr<TransferSchedule> schedule(const GroupForecast& forecast,
                                                        const TransferCost& cost) const = 0;
 };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "system/transfer/pending.h"
+#include "system/transfer/pieces.h"
 #include "system/transfer/policy.h"
 
 namespace astra {
