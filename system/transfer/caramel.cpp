@@ -4,12 +4,15 @@
 // forecast.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "system/transfer/caramel_schedule.h"
 #include "system/transfer/forecast_run.h"
+#include "system/transfer/merged_schedule.h"
 #include "system/transfer/pieces.h"
 #include "system/transfer/policy.h"
 
@@ -37,6 +40,32 @@ struct CaramelParameters {
     std::optional<ConfigView> gamma_chunk_at;  // where it stands in the study
 };
 
+// Keeps the first of the schedules with the shortest forecast.
+class Choice {
+  public:
+    Choice(const GroupForecast& forecast, const TransferCost& cost, bool barrier)
+        : forecast_(forecast), cost_(cost), barrier_(barrier) {}
+
+    // Schedules have a state: one is played, another one like it is kept.
+    template <class Schedule, class... Arguments>
+    void offer(const Arguments&... arguments) {
+        Schedule trial(arguments...);
+        const Duration time = steady_iteration(forecast_, cost_, barrier_, trial);
+        if (best_ == nullptr || time < shortest_) {
+            shortest_ = time;
+            best_ = std::make_unique<Schedule>(arguments...);
+        }
+    }
+    std::unique_ptr<TransferSchedule> take() { return std::move(best_); }
+
+  private:
+    const GroupForecast& forecast_;
+    const TransferCost& cost_;
+    bool barrier_;
+    Duration shortest_;
+    std::unique_ptr<TransferSchedule> best_;
+};
+
 class Caramel final : public TransferPolicy {
   public:
     explicit Caramel(const CaramelParameters& parameters) : parameters_(parameters) {}
@@ -47,8 +76,6 @@ class Caramel final : public TransferPolicy {
 
     std::unique_ptr<TransferSchedule> schedule(const GroupForecast& forecast,
                                                const TransferCost& cost) const override {
-        const CaramelRules* best = nullptr;
-        Duration shortest{kMaxPs};
         const auto rules = candidates(forecast, cost);
         if (rules.empty()) {
             parameters_.gamma_chunk_at->fail(fmt::format(
@@ -57,16 +84,15 @@ class Caramel final : public TransferPolicy {
                 pieces_of(forecast, cost.bytes_for(*parameters_.gamma_chunk)),
                 kMostPieces));
         }
+        Choice choice{forecast, cost, barrier()};
         for (const CaramelRules& candidate : rules) {
-            CaramelSchedule trial(forecast, cost, candidate);
-            const Duration time =
-                rules.size() == 1 ? Duration{} : steady_iteration(forecast, cost, barrier(), trial);
-            if (best == nullptr || time < shortest) {
-                shortest = time;
-                best = &candidate;
-            }
+            choice.offer<CaramelSchedule>(forecast, cost, candidate);
         }
-        return std::make_unique<CaramelSchedule>(forecast, cost, *best);
+        if (parameters_.batching && !parameters_.gamma) {
+            choice.offer<MergedSchedule>(merge_for_first_end(forecast, cost));
+            choice.offer<MergedSchedule>(merge_all(forecast));
+        }
+        return choice.take();
     }
 
   private:

@@ -126,6 +126,23 @@ TEST(TransferPolicies, CaramelFindsTheBestOfItsCandidates) {
               18U);
 }
 
+TEST(TransferPolicies, CaramelLosesToNoMergingBeforehand) {
+    // α = 30: both from 6 until 30 + 4 later, with a barrier or without; in two, 60 at least.
+    EXPECT_EQ(steady_ps("{policy: mg-wfbp}", two_layers(2, 2), cost(30)), 40U);
+    EXPECT_EQ(steady_ps("{policy: caramel}", two_layers(2, 2), cost(30)), 40U);
+    for (std::uint64_t alpha = 0; alpha < 40; ++alpha) {
+        for (const std::uint64_t bytes : {1U, 3U, 10U}) {
+            const GroupForecast forecast = two_layers(bytes, 4);
+            const std::uint64_t caramel = steady_ps("{policy: caramel}", forecast, cost(alpha));
+            for (const char* other : {"wfbp", "fusion, cycle: 0ns", "mg-wfbp"}) {
+                const std::string policy = std::string("{policy: ") + other + "}";
+                EXPECT_LE(caramel, steady_ps(policy, forecast, cost(alpha)))
+                    << policy << alpha << " " << bytes;
+            }
+        }
+    }
+}
+
 TEST(TransferPolicies, EveryPolicyIsBoundedByComputationAndCommunication) {
     for (const TransferPolicyInfo* info : transfer_policies()) {
         if (info->name == "trace") {
