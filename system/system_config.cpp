@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 
 #include "astra/core/nearest.h"
-#include "system/chunk_order.h"
-#include "system/dimension_order/dimension_order.h"
-#include "system/measured_file.h"
+#include "system/engine/chunk_order.h"
+#include "system/model/measured_file.h"
+#include "system/plan/dimension_order.h"
+#include "system/tuning/algorithm_choice.h"
 
 namespace astra {
 

@@ -12,8 +12,8 @@
 
 #include "astra/config/config_view.h"
 #include "astra/core/types.h"
-#include "system/collective/algorithm.h"
-#include "system/collective/program_source.h"
+#include "system/program/program_source.h"
+#include "system/tuning/algorithm_choice.h"
 #include "system/tuning/tuning_config.h"
 
 namespace astra {

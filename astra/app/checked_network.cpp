@@ -4,7 +4,7 @@
 
 #include "astra/core/event_queue.h"
 #include "network/backend/backend.h"
-#include "network/topology/failures.h"
+#include "network/routing/failures.h"
 
 namespace astra {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "astra/config/config_view.h"
-#include "network/topology/routing.h"
+#include "network/routing/routing.h"
 
 namespace astra {
 

@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "astra/app/version.h"
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"
+#include "astra/core/version.h"
 
 namespace astra {
 
 #define ASTRA_BUILTIN(name) extern const Command k##name##Command;
-#include "astra/app/commands.def"
+#include "astra/app/builtins.def"
 #undef ASTRA_BUILTIN
 
 namespace {
@@ -89,7 +89,7 @@ int complain(std::string_view what, int status) {
 std::span<const Command* const> commands() {
     static constexpr std::array table = {
 #define ASTRA_BUILTIN(name) &k##name##Command,
-#include "astra/app/commands.def"
+#include "astra/app/builtins.def"
 #undef ASTRA_BUILTIN
     };
     return table;

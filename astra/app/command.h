@@ -1,5 +1,5 @@
 // The commands of the program: `astra <name> …`. To add one: a .cpp that defines `const Command
-// k<Name>Command`, and one line in commands.def.
+// k<Name>Command`, and one line in builtins.def.
 #pragma once
 
 #include <span>

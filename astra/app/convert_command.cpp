@@ -8,13 +8,13 @@
 #include "astra/app/command.h"
 #include "astra/app/convert_schedule.h"
 #include "astra/app/options.h"
-#include "astra/app/output_folder.h"
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"
-#include "workload/chakra_collective.h"
-#include "workload/chakra_json.h"
-#include "workload/msccl_xml.h"
-#include "workload/program_files.h"
+#include "astra/results/output_folder.h"
+#include "workload/chakra/chakra_json.h"
+#include "workload/custom_collective/chakra_collective.h"
+#include "workload/custom_collective/msccl_xml.h"
+#include "workload/custom_collective/program_files.h"
 
 namespace astra {
 

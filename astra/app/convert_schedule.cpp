@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "astra/app/simulation.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
-#include "workload/trace_files.h"
+#include "astra/simulation/simulation.h"
+#include "workload/chakra/trace_files.h"
 
 namespace astra {
 

@@ -9,8 +9,8 @@
 #include "astra/app/command.h"
 #include "astra/app/options.h"
 #include "astra/core/error.h"
-#include "workload/generator.h"
-#include "workload/trace_files.h"
+#include "workload/chakra/trace_files.h"
+#include "workload/generate/generator.h"
 
 namespace astra {
 

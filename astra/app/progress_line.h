@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "astra/app/simulation.h"
+#include "astra/simulation/simulation.h"
 
 namespace astra {
 

@@ -9,15 +9,15 @@
 #include "astra/app/command.h"
 #include "astra/app/interrupt.h"
 #include "astra/app/options.h"
-#include "astra/app/output_folder.h"
 #include "astra/app/progress_line.h"
-#include "astra/app/result_files.h"
-#include "astra/app/simulation.h"
-#include "astra/app/summary.h"
-#include "astra/config/astra_sim.h"
+#include "astra/config/astra_sim/astra_sim.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"
+#include "astra/results/output_folder.h"
+#include "astra/results/result_files.h"
+#include "astra/results/summary.h"
+#include "astra/simulation/simulation.h"
 
 namespace astra {
 

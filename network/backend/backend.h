@@ -13,7 +13,7 @@
 #include "astra/core/event_queue.h"
 #include "astra/core/records.h"
 #include "astra/core/types.h"
-#include "network/topology/routing.h"
+#include "network/routing/routing.h"
 
 namespace astra {
 

@@ -1,4 +1,4 @@
-#include "system/dimension_order/dimension_order.h"
+#include "system/plan/dimension_order.h"
 
 namespace astra {
 

@@ -3,7 +3,7 @@
 // any time: all links of a torus work.
 #include <algorithm>
 
-#include "system/dimension_order/dimension_order.h"
+#include "system/plan/dimension_order.h"
 
 namespace astra {
 

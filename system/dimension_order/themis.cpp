@@ -8,7 +8,7 @@
 // ascending order: they must differ by what a sixteenth of it costs in the least loaded dimension.
 #include <algorithm>
 
-#include "system/dimension_order/dimension_order.h"
+#include "system/plan/dimension_order.h"
 
 namespace astra {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "system/collective/algorithm.h"
+#include "system/algorithms/algorithm.h"
 
 namespace astra {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "system/collective/program.h"
+#include "system/program/program.h"
 #include "system/synthesis/spread.h"
 
 namespace astra {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "system/collective/program_source.h"
+#include "system/program/program_source.h"
 
 namespace astra {
 

@@ -8,8 +8,8 @@
 #include "astra/core/event_queue.h"
 #include "astra/core/warnings.h"
 #include "network/backend/backend.h"
-#include "network/topology/routing.h"
-#include "system/collective_engine.h"
+#include "network/routing/routing.h"
+#include "system/engine/collective_engine.h"
 #include "system/transfer/cost.h"
 
 namespace astra {

@@ -17,7 +17,7 @@
 
 #include "astra/core/event_queue.h"
 #include "astra/core/records.h"
-#include "system/collective_engine.h"
+#include "system/engine/collective_engine.h"
 #include "system/transfer/cost_probe.h"
 #include "system/transfer/policy.h"
 

@@ -12,7 +12,7 @@
 
 #include "astra/core/transfer_clock.h"
 #include "network/backend/backend.h"
-#include "network/topology/routing.h"
+#include "network/routing/routing.h"
 
 namespace astra {
 

@@ -8,7 +8,7 @@
 #include "astra/core/check.h"
 #include "astra/core/event_queue.h"
 #include "astra/core/transfer_clock.h"
-#include "system/collective_run.h"
+#include "system/run/collective_run.h"
 
 namespace astra {
 

@@ -18,8 +18,8 @@
 
 #include "astra/config/config_view.h"
 #include "network/backend/backend.h"
-#include "system/collective/program.h"
-#include "system/tuning/message_costs.h"
+#include "system/program/program.h"
+#include "system/run/message_costs.h"
 #include "system/tuning/message_paths.h"
 
 namespace astra {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "astra/config/config_view.h"
-#include "system/collective/algorithm.h"
-#include "system/tuning/message_costs.h"
+#include "system/algorithms/algorithm.h"
+#include "system/run/message_costs.h"
 
 namespace astra {
 

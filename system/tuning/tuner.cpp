@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "system/tuning/algorithm_choice.h"
+
 namespace astra {
 
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "network/topology/routing.h"
-#include "system/collective/algorithm.h"
+#include "network/routing/routing.h"
+#include "system/tuning/algorithm_choice.h"
 #include "system/tuning/prediction.h"
 #include "system/tuning/tuning_config.h"
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "astra/core/nearest.h"
+#include "system/tuning/algorithm_choice.h"
 
 namespace astra {
 

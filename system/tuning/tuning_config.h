@@ -9,7 +9,7 @@
 
 #include "astra/config/config_view.h"
 #include "astra/core/types.h"
-#include "system/collective/algorithm.h"
+#include "system/tuning/algorithm_choice.h"
 #include "system/tuning/protocol.h"
 
 namespace astra {

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "astra/app/collective_table.h"
-#include "astra/app/measured_times.h"
+#include "astra/app/collective/collective_table.h"
+#include "astra/app/collective/measured_times.h"
 #include "astra/core/error.h"
 #include "tests/support/experiment.h"
 

@@ -10,7 +10,7 @@
 
 #include "tests/support/experiment.h"
 #include "tests/support/source_folder.h"
-#include "workload/chakra_writer.h"
+#include "workload/chakra/chakra_writer.h"
 
 namespace astra::test {
 namespace {

@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "astra/app/command.h"
-#include "astra/app/result_files.h"
-#include "astra/app/simulation.h"
+#include "astra/results/result_files.h"
+#include "astra/simulation/simulation.h"
 #include "network/topology/topology.h"
 #include "tests/support/experiment.h"
 #include "tests/support/network_models.h"

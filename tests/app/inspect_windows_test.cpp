@@ -35,8 +35,8 @@ class InspectWindows : public testing::Test {
     ScratchFolder folder_;
 };
 
-// 400 to 700 us for layer 1, and at 600 us sharp for layer 0: tests/workload/training_test.cpp. 4
-// MiB at 1 EB/s are 4.2 ps, rounded up.
+// 400 to 700 us for layer 1, and at 600 us sharp for layer 0:
+// tests/workload/training/training_test.cpp. 4 MiB at 1 EB/s are 4.2 ps, rounded up.
 TEST_F(InspectWindows, ListsTransfersAndWritesThem) {
     const ProgramRun run = run_captured({"inspect",
                                          "windows",

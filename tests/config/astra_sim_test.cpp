@@ -1,4 +1,4 @@
-#include "astra/config/astra_sim.h"
+#include "astra/config/astra_sim/astra_sim.h"
 
 #include <cstdint>
 #include <fstream>

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "system/collective/algorithm.h"
+#include "system/tuning/algorithm_choice.h"
 #include "tests/support/experiment.h"
 
 namespace astra::test {

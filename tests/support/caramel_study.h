@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "astra/app/run_result.h"
-#include "astra/app/simulation.h"
+#include "astra/simulation/run_result.h"
+#include "astra/simulation/simulation.h"
 #include "tests/support/source_folder.h"
 
 namespace astra::test {

@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "astra/config/astra_sim.h"
-#include "workload/chakra_writer.h"
+#include "astra/config/astra_sim/astra_sim.h"
+#include "workload/chakra/chakra_writer.h"
 
 namespace astra::test {
 

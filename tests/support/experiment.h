@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "astra/app/command.h"
-#include "astra/app/run_result.h"
-#include "astra/app/simulation.h"
-#include "workload/graph_builder.h"
+#include "astra/simulation/run_result.h"
+#include "astra/simulation/simulation.h"
+#include "workload/graph/graph_builder.h"
 
 namespace astra::test {
 

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "system/collective/algorithm.h"
-#include "system/collective/verifier.h"
+#include "system/algorithms/algorithm.h"
+#include "system/program/verifier.h"
+#include "system/tuning/algorithm_choice.h"
 
 namespace astra {
 

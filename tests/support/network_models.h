@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "network/backend/backend.h"
-#include "network/backend/packet/transport/transport.h"
+#include "network/backend/packet/transport.h"
 
 namespace astra::test {
 

@@ -1,7 +1,7 @@
 // Cases 1 to 11: numbers that follow from latency, bandwidth and the number of ranks.
 #include <gtest/gtest.h>
 
-#include "astra/app/summary.h"
+#include "astra/results/summary.h"
 #include "tests/validation/case_check.h"
 
 namespace astra::test {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "astra/app/result_files.h"
+#include "astra/results/result_files.h"
 #include "tests/validation/case_check.h"
 
 namespace astra::test {

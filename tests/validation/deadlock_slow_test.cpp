@@ -8,9 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include "system/chunk_order.h"
-#include "system/collective_engine.h"
-#include "system/dimension_order/dimension_order.h"
+#include "system/engine/chunk_order.h"
+#include "system/engine/collective_engine.h"
+#include "system/plan/dimension_order.h"
+#include "system/tuning/algorithm_choice.h"
 #include "tests/network/test_network.h"
 
 namespace astra::test {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/core/error.h"
-#include "system/dimension_order/dimension_order.h"
+#include "system/plan/dimension_order.h"
 #include "tests/support/experiment.h"
 
 namespace astra {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "astra/app/simulation.h"
 #include "astra/config/config_view.h"
+#include "astra/simulation/simulation.h"
 #include "tests/support/experiment.h"
 #include "tests/support/source_folder.h"
 

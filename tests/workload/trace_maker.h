@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/core/error.h"
-#include "workload/trace_loader.h"
+#include "workload/chakra/trace_loader.h"
 
 namespace astra::test {
 

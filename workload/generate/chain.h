@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "workload/generator.h"
+#include "workload/generate/generator.h"
 
 namespace astra {
 

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "workload/generate/chain.h"
-#include "workload/training/tensor_table.h"
+#include "workload/generate/tensor_table.h"
 
 namespace astra {
 namespace {

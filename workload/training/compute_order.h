@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "system/transfer/forecast.h"
-#include "workload/execution_graph.h"
+#include "workload/graph/execution_graph.h"
 #include "workload/training/dependencies.h"
 #include "workload/training/structure.h"
 

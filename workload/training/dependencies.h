@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "workload/execution_graph.h"
+#include "workload/graph/execution_graph.h"
 
 namespace astra {
 

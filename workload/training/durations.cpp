@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "system/compute_model.h"
+#include "system/model/compute_model.h"
 
 namespace astra {
 

@@ -5,7 +5,7 @@
 
 #include "astra/core/types.h"
 #include "system/system_config.h"
-#include "workload/execution_graph.h"
+#include "workload/graph/execution_graph.h"
 
 namespace astra {
 

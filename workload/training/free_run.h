@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "astra/core/types.h"
-#include "workload/execution_graph.h"
+#include "workload/graph/execution_graph.h"
 
 namespace astra {
 

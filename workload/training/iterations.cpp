@@ -8,7 +8,7 @@
 
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"
-#include "workload/messages.h"
+#include "workload/graph/messages.h"
 
 namespace astra {
 

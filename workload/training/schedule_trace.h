@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "system/transfer/transfer_queue.h"
-#include "workload/execution_graph.h"
-#include "workload/generator.h"
+#include "workload/generate/generator.h"
+#include "workload/graph/execution_graph.h"
 
 namespace astra {
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
-#include "workload/generator.h"
-#include "workload/messages.h"
+#include "workload/generate/generator.h"
+#include "workload/graph/messages.h"
 #include "workload/training/compute_order.h"
 #include "workload/training/durations.h"
 #include "workload/training/rules.h"

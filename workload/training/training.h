@@ -9,7 +9,7 @@
 
 #include "astra/core/warnings.h"
 #include "system/system_config.h"
-#include "workload/execution_graph.h"
+#include "workload/graph/execution_graph.h"
 #include "workload/training/windows.h"
 
 namespace astra {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "workload/execution_graph.h"
+#include "workload/graph/execution_graph.h"
 #include "workload/training/dependencies.h"
 #include "workload/training/structure.h"
 

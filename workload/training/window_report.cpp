@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "astra/config/units.h"
-#include "workload/messages.h"
+#include "workload/graph/messages.h"
 
 namespace astra {
 

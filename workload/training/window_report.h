@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "workload/execution_graph.h"
+#include "workload/graph/execution_graph.h"
 #include "workload/training/training.h"
 
 namespace astra {

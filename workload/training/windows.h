@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "astra/core/warnings.h"
-#include "workload/execution_graph.h"
+#include "workload/graph/execution_graph.h"
 #include "workload/training/free_run.h"
 #include "workload/training/structure.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "network/topology/routing.h"
+#include "network/routing/routing.h"
 
 namespace astra {
 

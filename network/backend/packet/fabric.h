@@ -24,8 +24,8 @@
 #include "network/backend/packet/link.h"
 #include "network/backend/packet/packet.h"
 #include "network/backend/packet/settings.h"
-#include "network/backend/packet/transport/transport.h"
-#include "network/topology/routing.h"
+#include "network/backend/packet/transport.h"
+#include "network/routing/routing.h"
 
 namespace astra::packet {
 

@@ -8,7 +8,7 @@
 #include "astra/config/config_view.h"
 #include "network/backend/backend.h"
 #include "network/backend/packet/fabric.h"
-#include "network/backend/packet/transport/transport.h"
+#include "network/backend/packet/transport.h"
 
 namespace astra::packet {
 

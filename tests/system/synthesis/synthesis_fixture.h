@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "system/collective_run.h"
+#include "system/run/collective_run.h"
 #include "system/synthesis/synthesis.h"
 #include "tests/network/test_network.h"
 

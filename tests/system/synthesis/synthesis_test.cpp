@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/core/error.h"
-#include "system/collective/verifier.h"
+#include "system/program/verifier.h"
 #include "system/synthesis/bandwidth_bound.h"
 #include "tests/system/synthesis/synthesis_fixture.h"
 #include "tests/validation/small_fabrics.h"

@@ -10,7 +10,7 @@
 
 #include "astra/core/error.h"
 #include "network/backend/backend.h"
-#include "workload/program_files.h"
+#include "workload/custom_collective/program_files.h"
 
 namespace astra {
 namespace {

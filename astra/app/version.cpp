@@ -1,9 +1,0 @@
-#include "astra/app/version.h"
-
-namespace astra {
-
-const char* version() {
-    return ASTRA_VERSION;
-}
-
-}  // namespace astra

@@ -1,0 +1,98 @@
+#include "astra/results/flow_files.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "astra/config/units.h"
+#include "astra/results/csv_field.h"
+
+namespace astra {
+
+namespace {
+
+constexpr std::size_t kUsualLine = 64;
+
+void add_number(std::string& text, std::uint64_t number) {
+    const fmt::format_int digits(number);
+    text.append(digits.data(), digits.size());
+}
+
+}  // namespace
+
+std::string flows_json(const RunResult& result) {
+    if (!result.flow_statistics) {
+        return "";
+    }
+    const FlowStatistics& s = *result.flow_statistics;
+    return fmt::format(
+        R"(  "flows": {{"count": {}, "bytes": {}, "makespan_ps": {}, "mean_finish_ps": {}, )"
+        R"("duration_ps": {{"min": {}, "mean": {}, "p50": {}, "p90": {}, "p99": {}, )"
+        R"("p999": {}, "max": {}}}}},)"
+        "\n",
+        s.count,
+        s.bytes,
+        s.makespan.ps,
+        s.mean_finish.ps,
+        s.least.ps,
+        s.mean.ps,
+        s.p50.ps,
+        s.p90.ps,
+        s.p99.ps,
+        s.p999.ps,
+        s.most.ps);
+}
+
+// By hand: there may be millions of flows.
+std::string flows_csv(const RunResult& result) {
+    const bool named = std::any_of(
+        result.jobs.begin(), result.jobs.end(), [](const auto& name) { return !name.empty(); });
+    std::vector<std::string> endings;
+    for (const std::string& name : result.jobs) {
+        endings.push_back(named ? "," + csv_field(name) + "\n" : "\n");
+    }
+    std::string text = "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps";
+    text += named ? ",job\n" : "\n";
+    text.reserve(text.size() + result.flows.size() * kUsualLine);
+    for (const FlowRecord& flow : result.flows) {
+        for (const std::uint64_t number : {flow.id,
+                                           std::uint64_t{index(flow.source)},
+                                           std::uint64_t{index(flow.destination)},
+                                           flow.bytes.count,
+                                           flow.after,
+                                           flow.start.ps,
+                                           flow.finish.ps}) {
+            add_number(text, number);
+            text += ',';
+        }
+        add_number(text, (flow.finish - flow.start).ps);
+        text += endings[flow.job];
+    }
+    return text;
+}
+
+std::string flows_summary(const RunResult& result) {
+    if (!result.flow_statistics) {
+        return "";
+    }
+    const FlowStatistics& s = *result.flow_statistics;
+    return fmt::format(
+        "flows            {}, {} in all; makespan {}, mean finish {}\n"
+        "flow times       min {}, mean {}, median {}, 90 % {}, 99 % {}, 99.9 % {}, max {}\n",
+        s.count,
+        to_text(Bytes{s.bytes}),
+        to_text(s.makespan),
+        to_text(Duration{s.mean_finish.ps}),
+        to_text(s.least),
+        to_text(s.mean),
+        to_text(s.p50),
+        to_text(s.p90),
+        to_text(s.p99),
+        to_text(s.p999),
+        to_text(s.most));
+}
+
+}  // namespace astra

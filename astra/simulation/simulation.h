@@ -1,0 +1,82 @@
+// A whole simulation: reads a study, builds the layers in the order of their dependencies, runs
+// them. Any number can live in one process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "astra/config/config_view.h"
+#include "astra/core/types.h"
+#include "astra/core/warnings.h"
+#include "astra/simulation/run_result.h"
+#include "workload/training/training.h"
+
+namespace astra {
+
+struct RunLimits {
+    SimTime until{kMaxPs - 1};
+    std::uint64_t max_events = ~std::uint64_t{0};
+};
+
+struct RunProgress {
+    SimTime now;
+    std::uint32_t ranks = 0;
+    std::uint32_t finished_ranks = 0;
+    std::uint64_t events = 0;
+};
+
+// What a run keeps beyond what it always does.
+struct Recording {
+    bool flows = false;      // when each message was on its way, for flows.csv
+    bool queues = false;     // links in intervals of output.sample_interval, for queues.csv
+    bool ops = false;        // when each op ran, for ops.csv
+    bool transfers = false;  // windows of gradient transfers, for windows.csv and windows.svg
+    bool schedule = false;   // ops, and what became of transfers, for write_schedule()
+    bool look_for_windows = false;  // of every job, whether or not the study asks for them
+};
+
+class Simulation {
+  public:
+    // Checks everything that can be checked without simulating. Throws ConfigError and TraceError.
+    explicit Simulation(ConfigTree study, const Recording& recording = {});
+    ~Simulation();
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    // Called some ten times a second; false stops the run.
+    using Watcher = std::function<bool(const RunProgress&)>;
+
+    // Runs to the end; false if the watcher stopped it. Throws SimulationError when ranks cannot
+    // finish or a limit is reached, InputError when ranks contradict each other.
+    bool run(const RunLimits& limits, const Watcher& watcher = {});
+
+    // Warnings so far: of loading, and after run() of the run.
+    const Warnings& warnings() const;
+    std::uint32_t ranks() const;
+    std::uint64_t ops() const;
+    std::uint64_t flows() const;  // of flow sets
+    // What was found out about the gradient transfers of each job that replays traces; without
+    // windows where neither the study nor its policy asked for them.
+    const std::vector<TrainingReport>& training() const;
+    // The groups of these transfers, and what a transfer costs on the idle network.
+    std::vector<CommunicatorRecord> communicators() const;
+    // output.directory of the study, "" if there is none.
+    const std::string& output_folder() const;
+
+    // Requires that run() has returned true.
+    RunResult result() const;
+
+    // Writes PREFIX.<rank>.et and PREFIX.groups.json: the traces with the schedule of their
+    // transfers (workload/training/schedule_trace.h). Requires a single job, of traces,
+    // Recording::schedule and that run() has returned true. Throws TraceError.
+    void write_schedule(const std::string& prefix) const;
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace astra

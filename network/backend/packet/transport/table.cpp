@@ -1,0 +1,22 @@
+#include <array>
+
+#include "network/backend/packet/transport.h"
+
+namespace astra::packet {
+
+#define ASTRA_BUILTIN(name) extern const TransportInfo k##name##Transport;
+#include "network/backend/packet/transport/builtins.def"
+#undef ASTRA_BUILTIN
+
+std::span<const TransportInfo* const> transports() {
+    static constexpr std::array table = {
+#define ASTRA_BUILTIN(name) &k##name##Transport,
+#include "network/backend/packet/transport/builtins.def"
+#undef ASTRA_BUILTIN
+    };
+    return table;
+}
+
+void Transport::lose(std::uint32_t /*packet*/) {}
+
+}  // namespace astra::packet

@@ -1,0 +1,32 @@
+#include "network/routing/failures.h"
+
+#include <algorithm>
+
+namespace astra {
+
+std::vector<LinkChange> read_failures(const ConfigView& network, const Topology& topology) {
+    std::vector<LinkChange> changes;
+    const auto list = network.find("failures");
+    if (!list) {
+        return changes;
+    }
+    for (const ConfigView& item : list->items()) {
+        const SimTime at = SimTime{} + item.at("at").as_duration();
+        const auto until = item.find("until");
+        if (until && SimTime{} + until->as_duration() <= at) {
+            until->fail("the link comes back before it fails");
+        }
+        for (const std::uint32_t link : topology.links_named(item)) {
+            changes.push_back({at, link, false});
+            if (until) {
+                changes.push_back({SimTime{} + until->as_duration(), link, true});
+            }
+        }
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const LinkChange& a, const LinkChange& b) {
+        return a.at < b.at;
+    });
+    return changes;
+}
+
+}  // namespace astra

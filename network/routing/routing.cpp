@@ -1,0 +1,244 @@
+#include "network/routing/routing.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "astra/core/error.h"
+#include "astra/core/mix.h"
+
+namespace astra {
+
+namespace {
+
+std::unique_ptr<ShortestPaths> paths_of(const Dimension& dimension) {
+    ShortestPaths::Graph graph;
+    graph.ports = dimension.ports();
+    graph.forwards.assign(dimension.ports(), dimension.ports_forward());
+    graph.forwards.resize(std::size_t{dimension.ports()} + dimension.switches(), true);
+    for (std::uint32_t link = 0; link < dimension.links(); ++link) {
+        graph.links.push_back(dimension.ends(link));
+    }
+    return std::make_unique<ShortestPaths>(std::move(graph));
+}
+
+}  // namespace
+
+Routing::Routing(const Topology& topology, RoutePolicy policy, std::uint64_t seed)
+    : topology_(topology), policy_(policy), seed_(seed) {
+    for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
+        const Dimension& dimension = topology.wiring(k);
+        lane_size_.push_back(topology.lane_size(k));
+        fabrics_.push_back(dimension.plain() == nullptr ? paths_of(dimension) : nullptr);
+    }
+    if (!topology.down_links().empty()) {
+        up_.assign(topology.links(), true);
+        for (const std::uint32_t link : topology.down_links()) {
+            up_[link] = false;
+        }
+    }
+    find_ways();
+}
+
+void Routing::find_ways() {
+    const bool all_up = std::all_of(up_.begin(), up_.end(), [](bool up) { return up; });
+    whole_ = all_up ? nullptr : whole_graph();
+    direct_ = whole_ != nullptr ? whole_.get() : fabrics_.size() == 1 ? fabrics_[0].get() : nullptr;
+}
+
+std::unique_ptr<ShortestPaths> Routing::whole_graph() const {
+    ShortestPaths::Graph graph;
+    graph.ports = topology_.ranks();
+    graph.up = up_;
+    for (std::uint32_t node = 0; node < topology_.nodes(); ++node) {
+        graph.forwards.push_back(topology_.forwards(node));
+    }
+    for (std::uint32_t link = 0; link < topology_.links(); ++link) {
+        graph.links.push_back(topology_.link_ends(link));
+    }
+    return std::make_unique<ShortestPaths>(std::move(graph));
+}
+
+void Routing::set_up(std::uint32_t link, bool up) {
+    if (up_.empty()) {
+        up_.assign(topology_.links(), true);
+    }
+    up_[link] = up;
+    find_ways();
+}
+
+void Routing::add_next(std::uint32_t k,
+                       std::uint32_t row,
+                       std::uint32_t local,
+                       std::uint32_t destination) {
+    const std::uint32_t first = topology_.first_link(k, row);
+    const std::uint32_t port = topology_.position(destination, k);
+    if (fabrics_[k] == nullptr) {
+        next_.push_back(first + topology_.wiring(k).plain()->next_run(local, port).first);
+        return;
+    }
+    for (const std::uint32_t link : fabrics_[k]->next(local, port)) {
+        next_.push_back(first + link);
+    }
+}
+
+std::span<const std::uint32_t> Routing::next_of_product(std::uint32_t node,
+                                                        std::uint32_t destination) {
+    next_.clear();
+    if (node >= topology_.ranks()) {
+        const Topology::Place place = topology_.place_of_switch(node);
+        add_next(place.wiring, place.row, place.local, destination);
+        return next_;
+    }
+    for (std::uint32_t k = 0; k < topology_.wirings(); ++k) {
+        const std::uint32_t here = topology_.position(node, k);
+        if (here != topology_.position(destination, k)) {
+            add_next(k, topology_.row_of(node, k), here, destination);
+            if (policy_ == RoutePolicy::DimensionOrder) {
+                break;
+            }
+        }
+    }
+    return next_;
+}
+
+std::uint64_t Routing::pair_hash(std::uint32_t source, std::uint32_t destination) const {
+    return mix(mix(seed_) ^ ((std::uint64_t{source} << 32) | destination));
+}
+
+std::uint32_t Routing::hashed_choice(std::uint64_t pair_hash,
+                                     std::uint32_t node,
+                                     std::uint32_t count) {
+    if (count == 1) {
+        return 0;
+    }
+    const std::uint64_t hash = mix(pair_hash + node) >> 32;
+    return static_cast<std::uint32_t>(hash * count >> 32);
+}
+
+Hop Routing::one_link(std::uint32_t link) const {
+    Hop hop;
+    hop.first = link;
+    hop.count = 1;
+    hop.wiring = topology_.wiring_of_link(link);
+    const std::uint32_t begin = topology_.first_link(hop.wiring);
+    hop.lane = link - (link - begin) % lane_size_[hop.wiring];
+    hop.end = topology_.link_ends(link).to;
+    hop.link_class = topology_.link_class(link);
+    return hop;
+}
+
+Hop Routing::run_of(std::uint32_t k,
+                    std::uint32_t row,
+                    std::uint32_t local,
+                    std::uint32_t destination) const {
+    const PlainDimension& dimension = *topology_.wiring(k).plain();
+    const LinkRun run = dimension.next_run(local, topology_.position(destination, k));
+    const std::uint32_t first = topology_.first_link(k, row);
+    if (!topology_.uniform(k)) {
+        return one_link(first + run.first);
+    }
+    Hop hop;
+    hop.first = first + run.first;
+    hop.count = run.count;
+    hop.wiring = k;
+    hop.lane = hop.first - run.first % lane_size_[k];
+    const std::uint32_t last = link_of(hop, run.count - 1) - first;
+    hop.end = topology_.node_in_row(k, row, dimension.ends(last).to);
+    hop.link_class = topology_.link_class(first);
+    return hop;
+}
+
+Hop Routing::next_hop(std::uint32_t node, std::uint32_t source, std::uint32_t destination) {
+    if (direct_ == nullptr && policy_ == RoutePolicy::DimensionOrder) {
+        Topology::Place place;
+        if (node >= topology_.ranks()) {
+            place = topology_.place_of_switch(node);
+        } else {
+            place.wiring = lowest_wiring(node, destination);
+            place.row = topology_.row_of(node, place.wiring);
+            place.local = topology_.position(node, place.wiring);
+        }
+        if (fabrics_[place.wiring] == nullptr) {
+            return run_of(place.wiring, place.row, place.local, destination);
+        }
+    }
+    const std::span<const std::uint32_t> links = next_links(node, destination);
+    if (links.empty()) {
+        throw SimulationError(fmt::format("no path from rank {} to rank {}", source, destination));
+    }
+    const auto count = static_cast<std::uint32_t>(links.size());
+    return one_link(links[hashed_choice(pair_hash(source, destination), node, count)]);
+}
+
+std::uint32_t Routing::lowest_wiring(std::uint32_t rank, std::uint32_t destination) const {
+    std::uint32_t k = 0;
+    while (topology_.position(rank, k) == topology_.position(destination, k)) {
+        ++k;
+    }
+    return k;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Routing::cut_pairs(std::size_t most) const {
+    if (whole_ != nullptr) {
+        return whole_->cut_pairs(most);
+    }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (std::uint32_t k = 0; k < fabrics_.size(); ++k) {
+        if (fabrics_[k] == nullptr || pairs.size() >= most) {
+            continue;
+        }
+        for (const auto& [from, to] : fabrics_[k]->cut_pairs(most - pairs.size())) {
+            pairs.emplace_back(topology_.node_in_row(k, 0, from), topology_.node_in_row(k, 0, to));
+        }
+    }
+    return pairs;
+}
+
+RoutePolicy automatic_policy(const Topology& topology, RoutePolicy usual) {
+    RoutePolicy policy = RoutePolicy::DimensionOrder;
+    for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
+        policy = topology.wiring(k).plain() == nullptr ? usual : policy;
+    }
+    return policy;
+}
+
+Routing read_routing(const ConfigView& network,
+                     const Topology& topology,
+                     RoutePolicy usual,
+                     bool can_split) {
+    const std::array<std::string, 5> names = {
+        "auto", "dimension_order", "ecmp", "spray", "adaptive"};
+    const std::string name = network.choice_or("routing", "auto", names);
+    RoutePolicy policy = automatic_policy(topology, usual);
+    if (name != "auto") {
+        const auto place = std::find(names.begin() + 1, names.end(), name) - (names.begin() + 1);
+        policy = static_cast<RoutePolicy>(place);
+    }
+    if (!can_split && (policy == RoutePolicy::Spray || policy == RoutePolicy::Adaptive)) {
+        network.at("routing").fail(name +
+                                   " needs the backend flow or packet; this one sends a "
+                                   "message on one path: ecmp or dimension_order");
+    }
+    const std::uint64_t seed = network.integer_or("seed", 1, 0, ~std::uint64_t{0} >> 1);
+    Routing routing(topology, policy, seed);
+    constexpr std::size_t most_pairs = 1000;
+    const auto cut = routing.cut_pairs(most_pairs);
+    if (!cut.empty()) {
+        const ConfigView where =
+            network.has("links") ? network.at("links") : network.at("dimensions");
+        where.fail(fmt::format("the fabric is cut: no path from rank {} to rank {}{}",
+                               cut[0].first,
+                               cut[0].second,
+                               cut.size() == 1
+                                   ? ""
+                                   : fmt::format(", nor for {}{} other pairs",
+                                                 cut.size() == most_pairs ? "over " : "",
+                                                 cut.size() - 1)));
+    }
+    return routing;
+}
+
+}  // namespace astra

@@ -1,0 +1,65 @@
+// An algorithm is a pure function that emits a program. To add one: a .cpp in this folder that
+// defines `const CollectiveAlgorithm k<Name>Algorithm`, and one line in builtins.def. The verifier
+// tries every registered algorithm on many group sizes.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "system/program/program.h"
+
+namespace astra {
+
+// So many bytes cross the links for so many bytes that the program's messages hold.
+struct WireShare {
+    std::uint64_t wire_bytes = 1;
+    std::uint64_t data_bytes = 1;
+};
+
+struct CollectiveAlgorithm {
+    std::string_view name;
+    std::string_view doc;
+    bool takes_parameter;    // a number may follow the name
+    std::uint32_t variants;  // chunk c runs variant c mod variants
+    // Why this algorithm cannot do the shape; "" if it can. The shape has two members or more.
+    std::string (*refusal)(const ProgramShape& shape);
+    Relation (*relation)(const ProgramShape& shape);
+    // Into how many blocks the buffer is cut.
+    std::uint32_t (*blocks)(const ProgramShape& shape);
+    // Emits the sequence of `member`; called once, for member 0, unless the relation is Absolute.
+    void (*emit)(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder);
+    // Of an algorithm that runs others level by level. Its name is followed by the sizes of the
+    // levels, from the innermost, and their algorithms: hierarchical8x4:ring-direct-bruck.
+    std::vector<ProgramLevel> (*levels)(const ProgramShape& shape) = nullptr;
+    // The names, with numbers, that `auto` tries; nullptr: the name as it is.
+    std::vector<std::string> (*trials)(const ProgramShape& shape) = nullptr;
+    // Of an algorithm whose messages the switch reduces and multicasts; nullptr: messages are what
+    // they are, and their receiver reduces them.
+    WireShare (*in_switch)(const ProgramShape& shape) = nullptr;
+};
+
+std::span<const CollectiveAlgorithm* const> collective_algorithms();
+
+// Its place in collective_algorithms().
+std::uint32_t index_of(const CollectiveAlgorithm& algorithm);
+
+// nullptr if there is none of that name.
+const CollectiveAlgorithm* find_algorithm(std::string_view name);
+
+// The refusal of an algorithm that does certain kinds only: "" for them.
+std::string refuse_unless(const ProgramShape& shape, std::initializer_list<CollectiveKind> kinds);
+
+// The refusal of a program of so many stored sends, that would not fit into memory; "" if it does.
+// For programs that store more than some for each member.
+std::string refuse_too_long(std::uint64_t sends);
+// The same where the number behind the name multiplies the sends.
+std::string refuse_too_long_by_number(std::uint64_t sends);
+
+// Requires that the algorithm does not refuse the shape.
+Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape);
+
+}  // namespace astra

@@ -1,0 +1,106 @@
+// The binomial tree, L = ceil(log2 n) rounds. Members have places, counted from the root; the
+// children of place p are p + 2^k for all 2^k > p, and below p are all places that equal p modulo
+// the smallest 2^k > p.
+//   broadcast   S down every edge, the deepest child first   reduce   S up every edge
+//   scatter     down an edge the blocks of all places below it: S/2, S/4, … on the longest way
+//   gather      the mirror image                             all_reduce  reduce, then broadcast
+// Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
+// (2005).
+#include <bit>
+#include <vector>
+
+#include "system/algorithms/algorithm.h"
+
+namespace astra {
+
+namespace {
+
+class Tree {
+  public:
+    Tree(const ProgramShape& shape, std::uint32_t root, std::uint32_t member)
+        : members_(shape.members),
+          root_(root),
+          by_block_(shape.kind == CollectiveKind::Gather || shape.kind == CollectiveKind::Scatter),
+          place_((member + members_ - root) % members_) {
+        for (std::uint64_t step = above(place_); place_ + step < members_; step *= 2) {
+            children_.push_back(place_ + static_cast<std::uint32_t>(step));
+        }
+    }
+
+    void up(bool reduce, ProgramBuilder& builder) const {
+        for (std::size_t i = children_.size(); i-- > 0;) {
+            builder.receive(member_at(children_[i]), below(children_[i]), reduce);
+        }
+        if (place_ != 0) {
+            builder.send(parent(), below(place_));
+        }
+    }
+    void down(ProgramBuilder& builder) const {
+        if (place_ != 0) {
+            builder.receive(parent(), below(place_), false);
+        }
+        for (const std::uint32_t child : children_) {
+            builder.send(member_at(child), below(child));
+        }
+    }
+
+  private:
+    // The smallest power of two above `place`.
+    static std::uint64_t above(std::uint32_t place) {
+        return std::uint64_t{1} << static_cast<unsigned>(std::bit_width(place));
+    }
+    std::uint32_t member_at(std::uint32_t place) const { return (place + root_) % members_; }
+    std::uint32_t parent() const { return member_at(place_ - std::bit_floor(place_)); }
+    Payload below(std::uint32_t place) const {
+        if (!by_block_) {
+            return {};
+        }
+        const auto stride = static_cast<std::uint32_t>(above(place));
+        return {member_at(place), stride, (members_ - place - 1) / stride + 1};
+    }
+
+    std::uint32_t members_;
+    std::uint32_t root_;
+    bool by_block_;
+    std::uint32_t place_;
+    std::vector<std::uint32_t> children_;
+};
+
+void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
+    const bool everywhere = shape.kind == CollectiveKind::AllReduce;
+    const Tree tree(shape, everywhere ? 0 : shape.root, member);
+    if (everywhere || shape.kind == CollectiveKind::Reduce ||
+        shape.kind == CollectiveKind::Gather) {
+        tree.up(shape.kind != CollectiveKind::Gather, builder);
+    }
+    if (everywhere || shape.kind == CollectiveKind::Broadcast ||
+        shape.kind == CollectiveKind::Scatter) {
+        tree.down(builder);
+    }
+}
+
+}  // namespace
+
+extern const CollectiveAlgorithm kBinomialAlgorithm;
+const CollectiveAlgorithm kBinomialAlgorithm = {
+    "binomial",
+    "up or down a binomial tree, or both",
+    false,
+    1,
+    [](const ProgramShape& shape) {
+        return refuse_unless(shape,
+                             {CollectiveKind::Broadcast,
+                              CollectiveKind::Reduce,
+                              CollectiveKind::Gather,
+                              CollectiveKind::Scatter,
+                              CollectiveKind::AllReduce});
+    },
+    [](const ProgramShape&) { return Relation::Absolute; },
+    [](const ProgramShape& shape) {
+        const bool by_block =
+            shape.kind == CollectiveKind::Gather || shape.kind == CollectiveKind::Scatter;
+        return by_block ? shape.members : 1U;
+    },
+    emit};
+
+}  // namespace astra

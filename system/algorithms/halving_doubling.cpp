@@ -1,0 +1,97 @@
+// Recursive halving and doubling. With n = 2^L members, step i exchanges with member ^ 2^i:
+//   reduce_scatter  halves what is left each step: S/2, S/4, …    all_gather  the mirror image
+//   all_reduce      both: 2·L steps, 2(n-1)/n·S bytes
+// A member reduces first the half that it sends on, and the other while that is on the way.
+// An all_reduce over another number of members folds: with p the largest power of two below n,
+// members p and above first hand all they have to member - p, and get the result back at the end.
+// Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
+// (2005).
+#include <bit>
+
+#include "system/algorithms/algorithm.h"
+
+namespace astra {
+
+namespace {
+
+// `own` and `other` turn a distance into a peer or block as the relation wants it.
+struct Emitter {
+    std::uint32_t power;   // of two; also the number of blocks
+    std::uint32_t member;  // added by XOR: 0 in a relative program
+    ProgramBuilder& builder;
+
+    // The blocks that agree with `member ^ flipped` in the bits below 2·distance.
+    Payload half(std::uint32_t distance, std::uint32_t flipped) const {
+        const std::uint32_t stride = 2 * distance;
+        return {(member ^ flipped) % stride, stride, power / stride};
+    }
+    void halve() const {
+        for (std::uint32_t distance = 1; distance < power; distance *= 2) {
+            builder.send(member ^ distance, half(distance, distance));
+            const Payload kept = half(distance, 0);
+            // Half of what arrives is sent on in the next step and reduced first.
+            builder.receive_partly(member ^ distance, kept, kept.count > 1 ? kept.count / 2 : 1);
+        }
+    }
+    void redouble() const {
+        for (std::uint32_t distance = power / 2; distance > 0; distance /= 2) {
+            builder.send(member ^ distance, half(distance, 0));
+            builder.receive(member ^ distance, half(distance, distance), false);
+        }
+    }
+};
+
+std::string refusal(const ProgramShape& shape) {
+    std::string other_kind = refuse_unless(
+        shape,
+        {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
+    if (!other_kind.empty() || std::has_single_bit(shape.members)) {
+        return other_kind;
+    }
+    // A program that folds is not the same for every member.
+    const auto sends = static_cast<std::uint64_t>(2 * std::bit_width(shape.members));
+    return shape.kind == CollectiveKind::AllReduce
+               ? refuse_too_long(shape.members * sends)
+               : "for this kind it needs a power of two of members";
+}
+
+void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
+    const std::uint32_t power = std::bit_floor(shape.members);
+    const Payload whole{0, 1, power};
+    if (member >= power) {
+        builder.send(member - power, whole);
+        builder.receive(member - power, whole, false);
+        return;
+    }
+    const bool folds = member + power < shape.members;
+    if (folds) {
+        builder.receive(member + power, whole, true);
+    }
+    const Emitter steps{power, member, builder};
+    if (shape.kind != CollectiveKind::AllGather) {
+        steps.halve();
+    }
+    if (shape.kind != CollectiveKind::ReduceScatter) {
+        steps.redouble();
+    }
+    if (folds) {
+        builder.send(member + power, whole);
+    }
+}
+
+}  // namespace
+
+extern const CollectiveAlgorithm kHalvingDoublingAlgorithm;
+const CollectiveAlgorithm kHalvingDoublingAlgorithm = {
+    "halvingDoubling",
+    "recursive halving, then doubling; all_reduce folds other numbers than powers of two",
+    false,
+    1,
+    refusal,
+    [](const ProgramShape& shape) {
+        return std::has_single_bit(shape.members) ? Relation::Xor : Relation::Absolute;
+    },
+    [](const ProgramShape& shape) { return std::bit_floor(shape.members); },
+    emit};
+
+}  // namespace astra

@@ -1,0 +1,189 @@
+// NCCL's double binary tree: two trees at once, half of the data up and down each, pipelined in k
+// slices (the number behind the name). Leaves of one tree are inner members of the other, so that a
+// member sends and receives at most 2S in all; S/2k a message.
+//
+// In the first tree member 0 is the root, above an in-order tree of the others: the member i > 0
+// whose lowest one in binary is b has the children i - b/2 and i + b/2 (beyond the last member: the
+// next one down). The second tree is the first one mirrored, or for an odd n shifted by one member.
+// Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan"
+// (2009); Jeaugey, "Massively scale your deep learning training with NCCL 2.4" (2019).
+//
+// The schedule: a member at height h above its leaves sends slice s up in slot s + h; the root, at
+// height H, sends it down in slot s + H, and a member at depth d in slot s + H + d. What is
+// received in a slot was sent in an earlier one, so that no order within a slot can deadlock.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "system/algorithms/algorithm.h"
+
+namespace astra {
+
+namespace {
+
+constexpr std::uint32_t kDefaultSlices = 8;
+constexpr std::uint32_t kTrees = 2;
+
+std::uint32_t slices(const ProgramShape& shape) {
+    return shape.parameter == 0 ? kDefaultSlices : shape.parameter;
+}
+
+// One tree; places are members of the first tree.
+class BinaryTree {
+  public:
+    explicit BinaryTree(std::uint32_t size) : size_(size) {}
+
+    // At most two.
+    std::vector<std::uint32_t> children(std::uint32_t place) const {
+        if (place == 0) {
+            return {std::bit_floor(size_ - 1)};
+        }
+        const std::uint32_t lowest = place & (~place + 1);
+        std::vector<std::uint32_t> found;
+        if (lowest > 1) {
+            found.push_back(place - lowest / 2);
+        }
+        for (std::uint32_t step = lowest / 2; step > 0; step /= 2) {
+            if (place + step < size_) {
+                found.push_back(place + step);
+                break;
+            }
+        }
+        return found;
+    }
+    // Not of the root.
+    std::uint32_t parent(std::uint32_t place) const {
+        const std::uint32_t lowest = place & (~place + 1);
+        // Up to the right, unless that is beyond the end: then past all that is there, to the left.
+        const std::uint32_t right = (place ^ lowest) | (2 * lowest);
+        return right < size_ ? right : place ^ lowest;
+    }
+    // Nothing on the right is higher than the complete tree on the left.
+    std::uint32_t height(std::uint32_t place) const {
+        return static_cast<std::uint32_t>(place == 0 ? std::bit_width(size_ - 1)
+                                                     : std::countr_zero(place));
+    }
+    std::uint32_t depth(std::uint32_t place) const {
+        std::uint32_t steps = 0;
+        for (; place != 0; place = parent(place)) {
+            ++steps;
+        }
+        return steps;
+    }
+
+  private:
+    std::uint32_t size_;
+};
+
+// What a member does in one of the trees.
+struct Role {
+    bool is_root = false;
+    std::uint32_t parent = 0;
+    std::vector<std::uint32_t> children;
+    std::uint32_t first_block = 0;
+    std::uint32_t up_slot = 0;    // of slice 0
+    std::uint32_t down_slot = 0;  // of slice 0
+};
+
+Role role_of(const ProgramShape& shape, std::uint32_t tree, std::uint32_t member) {
+    const std::uint32_t n = shape.members;
+    const auto swap = [&](std::uint32_t at, bool to_member) {
+        if (tree == 0) {
+            return at;
+        }
+        return n % 2 == 0 ? n - 1 - at : (at + (to_member ? 1 : n - 1)) % n;
+    };
+    const BinaryTree shape_of_tree(n);
+    const std::uint32_t place = swap(member, false);
+    Role role;
+    role.is_root = place == 0;
+    role.parent = role.is_root ? 0 : swap(shape_of_tree.parent(place), true);
+    for (const std::uint32_t child : shape_of_tree.children(place)) {
+        role.children.push_back(swap(child, true));
+    }
+    role.first_block = tree * slices(shape);
+    role.up_slot = shape_of_tree.height(place);
+    role.down_slot = shape_of_tree.height(0) + shape_of_tree.depth(place);
+    return role;
+}
+
+class SlotEmitter {
+  public:
+    SlotEmitter(std::uint32_t slices, ProgramBuilder& builder)
+        : slices_(slices), builder_(builder) {}
+
+    void up(const Role& role, std::uint32_t slot) {
+        const std::uint32_t slice = slot - role.up_slot;
+        if (!is_slice(slice)) {
+            return;
+        }
+        for (const std::uint32_t child : role.children) {
+            builder_.receive(child, {role.first_block + slice}, true);
+        }
+        if (!role.is_root) {
+            builder_.send(role.parent, {role.first_block + slice});
+        }
+    }
+    void down(const Role& role, std::uint32_t slot) {
+        const std::uint32_t slice = slot - role.down_slot;
+        if (!is_slice(slice)) {
+            return;
+        }
+        if (!role.is_root) {
+            builder_.receive(role.parent, {role.first_block + slice}, false);
+        }
+        for (const std::uint32_t child : role.children) {
+            builder_.send(child, {role.first_block + slice});
+        }
+    }
+
+  private:
+    // A slot before the first one has wrapped round to a large number.
+    bool is_slice(std::uint32_t number) const { return number < slices_; }
+
+    std::uint32_t slices_;
+    ProgramBuilder& builder_;
+};
+
+void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
+    const std::array<Role, kTrees> roles = {role_of(shape, 0, member), role_of(shape, 1, member)};
+    const std::uint32_t slots = slices(shape) + std::max(roles[0].down_slot, roles[1].down_slot);
+    SlotEmitter emitter(slices(shape), builder);
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+        for (const Role& role : roles) {
+            emitter.up(role, slot);
+        }
+        for (const Role& role : roles) {
+            emitter.down(role, slot);
+        }
+    }
+}
+
+std::string refusal(const ProgramShape& shape) {
+    const std::string other_kind = refuse_unless(shape, {CollectiveKind::AllReduce});
+    // Up and down two trees.
+    return other_kind.empty()
+               ? refuse_too_long_by_number(std::uint64_t{4} * shape.members * slices(shape))
+               : other_kind;
+}
+
+}  // namespace
+
+extern const CollectiveAlgorithm kNcclTreeAlgorithm;
+const CollectiveAlgorithm kNcclTreeAlgorithm = {
+    "ncclTree",
+    "two binary trees at once, half of the data each, in as many slices as the number behind the "
+    "name says",
+    true,
+    1,
+    refusal,
+    [](const ProgramShape&) { return Relation::Absolute; },
+    [](const ProgramShape& shape) { return kTrees * slices(shape); },
+    emit,
+    nullptr,
+    [](const ProgramShape&) {
+        return std::vector<std::string>{"ncclTree1", "ncclTree4", "ncclTree16", "ncclTree64"};
+    }};
+
+}  // namespace astra

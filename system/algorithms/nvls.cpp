@@ -1,0 +1,72 @@
+// Reduction and multicast inside the switch, as NVIDIA's NVLink SHARP: a member owns a block of
+// S/n, pulls its sum out of the switch and pushes it back in for all. Over the links of a member:
+//   all_reduce      S out for the sums of the others and S/n of its own sum; in as much: S(1+1/n)
+//   reduce_scatter  S out             all_gather  S in (S the whole output)
+// Klenk et al., "An in-network architecture for accelerating shared-memory multiprocessor
+// collectives" (ISCA 2020), sections 4 and 5.
+//
+// The network knows messages between two ranks only. So the program is the direct exchange, which
+// moves what the switch moves (n-1 messages of S/n a half), and its messages cross the links with
+// as many bytes as make the sum of a link right: in an all_reduce (n+1)/n out of 2(n-1)/n, in a
+// half of it 1 out of (n-1)/n. What it does not show: a half of an all_reduce alone loads one
+// direction of the links more than the other.
+#include "system/algorithms/algorithm.h"
+
+namespace astra {
+
+namespace {
+
+void reduce(std::uint32_t n, ProgramBuilder& builder) {
+    for (std::uint32_t k = 1; k < n; ++k) {
+        builder.send(k, {k});
+    }
+    for (std::uint32_t k = 1; k < n; ++k) {
+        builder.receive(n - k, {0}, true);
+    }
+}
+
+void multicast(std::uint32_t n, ProgramBuilder& builder) {
+    for (std::uint32_t k = 1; k < n; ++k) {
+        builder.send(k, {0});
+    }
+    for (std::uint32_t k = 1; k < n; ++k) {
+        builder.receive(n - k, {n - k}, false);
+    }
+}
+
+void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
+    if (shape.kind != CollectiveKind::AllGather) {
+        reduce(shape.members, builder);
+    }
+    if (shape.kind != CollectiveKind::ReduceScatter) {
+        multicast(shape.members, builder);
+    }
+}
+
+WireShare share(const ProgramShape& shape) {
+    const std::uint64_t n = shape.members;
+    return shape.kind == CollectiveKind::AllReduce ? WireShare{n + 1, 2 * (n - 1)}
+                                                   : WireShare{n, n - 1};
+}
+
+}  // namespace
+
+extern const CollectiveAlgorithm kNvlsAlgorithm;
+const CollectiveAlgorithm kNvlsAlgorithm = {
+    "nvls",
+    "the switch reduces and multicasts; needs system.in_switch_reduction",
+    false,
+    1,
+    [](const ProgramShape& shape) {
+        return refuse_unless(
+            shape,
+            {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
+    },
+    [](const ProgramShape&) { return Relation::Rotation; },
+    [](const ProgramShape& shape) { return shape.members; },
+    emit,
+    nullptr,
+    nullptr,
+    share};
+
+}  // namespace astra

@@ -1,0 +1,96 @@
+// Recursive doubling: in step i a member exchanges with member ^ 2^i. n = 2^L.
+//   all_reduce      L exchanges of all of it, S: least latency, L·S bytes
+//   all_gather      nearest first, what it has: S/n, 2S/n, … S/2
+//   reduce_scatter  the mirror image, recursive halving, farthest first: S/2, … S/n. A member
+//                   reduces first the half that it sends on, and the other while that is on the way
+// halvingDoubling takes the distances in the other order: its long messages go to neighbours.
+// An all_reduce over another number of members folds, as halvingDoubling does.
+// Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
+// (2005).
+#include <bit>
+
+#include "system/algorithms/algorithm.h"
+
+namespace astra {
+
+namespace {
+
+std::string refusal(const ProgramShape& shape) {
+    std::string other_kind = refuse_unless(
+        shape,
+        {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
+    if (!other_kind.empty() || std::has_single_bit(shape.members)) {
+        return other_kind;
+    }
+    // A program that folds is not the same for every member.
+    const auto sends = static_cast<std::uint64_t>(std::bit_width(shape.members) + 1);
+    return shape.kind == CollectiveKind::AllReduce
+               ? refuse_too_long(shape.members * sends)
+               : "for this kind it needs a power of two of members";
+}
+
+// `member` is 0 in a relative program.
+void all_reduce(std::uint32_t members, std::uint32_t member, ProgramBuilder& builder) {
+    const std::uint32_t power = std::bit_floor(members);
+    const Payload whole;
+    if (member >= power) {
+        builder.send(member - power, whole);
+        builder.receive(member - power, whole, false);
+        return;
+    }
+    const bool folds = member + power < members;
+    if (folds) {
+        builder.receive(member + power, whole, true);
+    }
+    for (std::uint32_t distance = 1; distance < power; distance *= 2) {
+        builder.send(member ^ distance, whole);
+        builder.receive(member ^ distance, whole, true);
+    }
+    if (folds) {
+        builder.send(member + power, whole);
+    }
+}
+
+void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
+    const std::uint32_t n = shape.members;
+    // The blocks of the `distance` members around a member, and around its peer.
+    const auto own = [](std::uint32_t distance) { return Payload{0, 1, distance}; };
+    const auto other = [](std::uint32_t distance) { return Payload{distance, 1, distance}; };
+    switch (shape.kind) {
+        case CollectiveKind::AllReduce:
+            all_reduce(n, member, builder);
+            break;
+        case CollectiveKind::AllGather:
+            for (std::uint32_t distance = 1; distance < n; distance *= 2) {
+                builder.send(distance, own(distance));
+                builder.receive(distance, other(distance), false);
+            }
+            break;
+        default:
+            for (std::uint32_t distance = n / 2; distance > 0; distance /= 2) {
+                builder.send(distance, other(distance));
+                builder.receive_partly(
+                    distance, own(distance), distance > 1 ? distance / 2 : distance);
+            }
+            break;
+    }
+}
+
+}  // namespace
+
+extern const CollectiveAlgorithm kRecursiveDoublingAlgorithm;
+const CollectiveAlgorithm kRecursiveDoublingAlgorithm = {
+    "recursiveDoubling",
+    "log2 n exchanges, of all of it in an all_reduce",
+    false,
+    1,
+    refusal,
+    [](const ProgramShape& shape) {
+        return std::has_single_bit(shape.members) ? Relation::Xor : Relation::Absolute;
+    },
+    [](const ProgramShape& shape) {
+        return shape.kind == CollectiveKind::AllReduce ? 1U : shape.members;
+    },
+    emit};
+
+}  // namespace astra

@@ -1,0 +1,31 @@
+// Which of the chunks that wait for a dimension of a rank goes first. To add a criterion: a row of
+// the table in chunk_order.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "system/engine/collective_instance.h"
+
+namespace astra {
+
+struct ChunkOrder {
+    std::string_view name;
+    std::string_view doc;
+    // The least goes first. `arrival` counts what has come to wait anywhere; two chunks of equal
+    // keys go in the order of their arrival. Stays the same while the chunk waits. Depends on
+    // nothing in which ranks of one collective differ but the arrival, so that they agree about its
+    // chunks.
+    std::uint64_t (*key)(const ChunkAt& chunk, std::uint64_t arrival);
+};
+
+std::span<const ChunkOrder* const> chunk_orders();
+// nullptr if there is none of that name.
+const ChunkOrder* find_chunk_order(std::string_view name);
+
+// Criteria, each of which decides among those that are equal by the ones before it.
+using ChunkOrders = std::vector<const ChunkOrder*>;
+
+}  // namespace astra

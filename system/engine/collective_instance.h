@@ -1,0 +1,80 @@
+// One collective of one group while it runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "astra/core/callback.h"
+#include "astra/core/types.h"
+#include "system/plan/collective_plan.h"
+#include "system/run/collective_run.h"
+#include "system/run/pair_sizes.h"
+
+namespace astra {
+
+// What a rank asks for when its trace comes to a collective.
+struct CollectiveRequest {
+    CollectiveKind kind{};
+    Bytes bytes;                     // as the trace gives it
+    bool bytes_are_a_shard = false;  // of each rank, not the whole: all_gather, gather, scatter
+    std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
+    std::uint32_t root = 0;          // position; 0 where the kind has none
+    std::uint64_t priority = 0;
+    std::uint64_t node_id = 0;   // for messages
+    std::uint32_t own = 0;       // the algorithms that the node has of its own (PlanKey)
+    PairSizesOfRank pairs = {};  // of an all_to_all; `bytes` is then what this rank sends in all
+
+    bool by_pair() const { return !pairs.sends.empty(); }
+    PlanKey plan_key() const { return {kind, dimensions, root, by_pair(), own}; }
+    AskedSize size() const { return {bytes, bytes_are_a_shard, by_pair()}; }
+};
+
+struct CollectiveInstance {
+    struct Member {
+        Callback done;
+        std::uint32_t chunks_left = 0;
+        bool joined = false;
+    };
+
+    struct Chunk {
+        const Itinerary* itinerary = nullptr;
+        std::size_t first_run = 0;  // index into `runs`
+    };
+
+    const CollectivePlan* plan = nullptr;
+    CollectiveRequest request;     // by pairs: `bytes` is the most that a rank asks for
+    std::uint32_t first_rank = 0;  // who came first, with `request`
+    std::uint64_t created = 0;     // order of creation among all collectives
+    std::uint64_t sequence = 0;    // among those of the group
+    std::uint64_t priority = 0;    // greater goes first
+    SimTime start;
+    SimTime end;
+    std::uint32_t joined = 0;
+    std::uint32_t left = 0;
+    PairSizes pairs;                   // empty unless each pair has its size
+    std::vector<Chunk> chunks;         // without phases: one chunk, without an itinerary
+    std::vector<Member> members;       // by position
+    std::vector<std::uint16_t> phase;  // chunk · group size + position
+    std::vector<std::uint32_t> runs;   // first_run of the chunk + that of the phase + subgroup
+
+    const ProcessGroup& group() const { return *plan->group; }
+    const Itinerary& itinerary(std::uint32_t chunk) const { return *chunks[chunk].itinerary; }
+    std::uint16_t& phase_of(std::uint32_t chunk, std::uint32_t position) {
+        return phase[std::size_t{chunk} * members.size() + position];
+    }
+    // The whole buffer, by which algorithms cut it.
+    Bytes total() const { return request.size().buffer(plan->members); }
+    Bytes chunk_bytes(std::uint32_t chunk) const {
+        const Bytes part = part_of(request.bytes, chunks.size(), chunk);
+        return {saturating_multiply(part.count, request.bytes_are_a_shard ? plan->members : 1)};
+    }
+};
+
+// A chunk of a collective at one rank of it.
+struct ChunkAt {
+    CollectiveInstance* instance = nullptr;
+    std::uint32_t position = 0;
+    std::uint32_t chunk = 0;
+};
+
+}  // namespace astra

@@ -1,0 +1,207 @@
+#include "system/engine/point_to_point.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "astra/core/error.h"
+#include "system/run/rendezvous.h"
+
+namespace astra {
+
+std::uint32_t PointToPoint::new_transfer() {
+    if (free_ == kNone) {
+        transfers_.emplace_back();
+        return static_cast<std::uint32_t>(transfers_.size() - 1);
+    }
+    const std::uint32_t id = free_;
+    free_ = transfers_[id].next;
+    transfers_[id] = {};
+    return id;
+}
+
+// The transfer that this side belongs to: the oldest that lacks it, or a new one.
+std::uint32_t PointToPoint::match(const PointRequest& request, bool is_send) {
+    const auto [entry, created] = unmatched_.try_emplace(key_of(request));
+    Unmatched& list = entry->second;
+    if (!created) {
+        const Transfer& oldest = transfers_[list.first];
+        if (is_send ? !oldest.has_send : !oldest.has_receive) {
+            const std::uint32_t id = list.first;
+            list.first = transfers_[id].next;
+            if (list.first == kNone) {
+                unmatched_.erase(entry);
+            }
+            return id;
+        }
+    }
+    const std::uint32_t id = new_transfer();
+    (list.first == kNone ? list.first : transfers_[list.last].next) = id;
+    list.last = id;
+    return id;
+}
+
+void PointToPoint::check_sizes(const Transfer& transfer) const {
+    if (!transfer.has_send || !transfer.has_receive ||
+        transfer.request.bytes == transfer.expected) {
+        return;
+    }
+    throw InputError(
+        fmt::format("at {} ps: sizes differ: rank {} (node {}) sends {} B to rank {} under tag {}, "
+                    "which expects {} B "
+                    "(node {})",
+                    queue_.now().ps,
+                    transfer.request.source,
+                    transfer.request.node_id,
+                    transfer.request.bytes.count,
+                    transfer.request.destination,
+                    transfer.request.tag,
+                    transfer.expected.count,
+                    transfer.receiver_node));
+}
+
+void PointToPoint::send(const PointRequest& request, Callback done) {
+    const std::uint32_t id = match(request, true);
+    Transfer& transfer = transfers_[id];
+    transfer.request = request;
+    transfer.sent = done;
+    transfer.has_send = true;
+    check_sizes(transfer);
+    if (!rendezvous_ || transfer.asked) {
+        inject(id);
+    }
+}
+
+void PointToPoint::receive(const PointRequest& request, Callback done) {
+    const std::uint32_t id = match(request, false);
+    Transfer& transfer = transfers_[id];
+    if (!transfer.has_send) {
+        transfer.request = request;
+    }
+    transfer.receiver_node = request.node_id;
+    transfer.expected = request.bytes;
+    transfer.received = done;
+    transfer.has_receive = true;
+    check_sizes(transfer);
+    if (transfer.arrived) {
+        // An event, not a call: whoever posted this does not expect to be called back already.
+        queue_.schedule_after({}, done);
+        settle(id);
+    } else if (rendezvous_) {
+        ask(id);
+    }
+}
+
+void PointToPoint::inject(std::uint32_t id) {
+    const PointRequest& request = transfers_[id].request;
+    const Callback arrival = Callback::to<&PointToPoint::on_arrival>(*this, id);
+    if (request.source == request.destination) {
+        queue_.schedule_after({}, arrival);
+        return;
+    }
+    ++messages_;
+    bytes_ = saturating_add(bytes_, request.bytes.count);
+    network_.send({RankId{request.source}, RankId{request.destination}, request.bytes},
+                  queue_.now(),
+                  arrival);
+}
+
+void PointToPoint::ask(std::uint32_t id) {
+    const PointRequest& request = transfers_[id].request;
+    const Callback asked = Callback::to<&PointToPoint::on_asked>(*this, id);
+    if (request.source == request.destination) {
+        queue_.schedule_after({}, asked);
+        return;
+    }
+    ++messages_;
+    bytes_ = saturating_add(bytes_, kRequestBytes.count);
+    network_.send(
+        {RankId{request.destination}, RankId{request.source}, kRequestBytes}, queue_.now(), asked);
+}
+
+void PointToPoint::on_asked(std::uint64_t id) {
+    Transfer& transfer = transfers_[id];
+    transfer.asked = true;
+    if (transfer.has_send) {
+        inject(static_cast<std::uint32_t>(id));
+    }
+}
+
+void PointToPoint::on_arrival(std::uint64_t id) {
+    Transfer& transfer = transfers_[id];
+    transfer.arrived = true;
+    const Callback sent = transfer.sent;
+    const bool received = transfer.has_receive;
+    const Callback receiver = transfer.received;
+    if (received) {
+        settle(static_cast<std::uint32_t>(id));
+    }
+    sent();
+    if (received) {
+        receiver();
+    }
+}
+
+void PointToPoint::settle(std::uint32_t id) {
+    transfers_[id].next = free_;
+    free_ = id;
+}
+
+std::vector<std::string> PointToPoint::unreceived() const {
+    std::vector<const Transfer*> lonely;
+    for (const auto& [key, list] : unmatched_) {
+        for (std::uint32_t id = list.first; id != kNone; id = transfers_[id].next) {
+            if (transfers_[id].has_send) {
+                lonely.push_back(&transfers_[id]);
+            }
+        }
+    }
+    std::sort(lonely.begin(), lonely.end(), [](const Transfer* a, const Transfer* b) {
+        const auto order = [](const PointRequest& r) {
+            return std::tie(r.source, r.destination, r.tag, r.node_id);
+        };
+        return order(a->request) < order(b->request);
+    });
+    std::vector<std::string> lines;
+    for (const Transfer* transfer : lonely) {
+        const PointRequest& request = transfer->request;
+        lines.push_back(fmt::format("rank {} -> rank {}, tag {}, {} B (node {})",
+                                    request.source,
+                                    request.destination,
+                                    request.tag,
+                                    request.bytes.count,
+                                    request.node_id));
+    }
+    return lines;
+}
+
+std::string PointToPoint::near_match(const PointRequest& receive) const {
+    const Transfer* nearest = nullptr;
+    for (const auto& [key, list] : unmatched_) {
+        for (std::uint32_t id = list.first; id != kNone; id = transfers_[id].next) {
+            const Transfer& transfer = transfers_[id];
+            if (!transfer.has_send || transfer.request.source != receive.source ||
+                transfer.request.destination != receive.destination) {
+                continue;
+            }
+            const auto order = [](const Transfer& t) {
+                return std::tie(t.request.tag, t.request.node_id);
+            };
+            if (nearest == nullptr || order(transfer) < order(*nearest)) {
+                nearest = &transfer;
+            }
+        }
+    }
+    if (nearest == nullptr) {
+        return "";
+    }
+    return fmt::format("rank {} has sent it {} B under tag {} (node {}), not tag {}",
+                       nearest->request.source,
+                       nearest->request.bytes.count,
+                       nearest->request.tag,
+                       nearest->request.node_id,
+                       receive.tag);
+}
+
+}  // namespace astra

@@ -1,0 +1,35 @@
+#include "system/plan/process_group.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace astra {
+
+ProcessGroup::ProcessGroup(GroupId id,
+                           std::string name,
+                           std::vector<std::uint32_t> ranks,
+                           const Topology& topology)
+    : id_(id), name_(std::move(name)), ranks_(std::move(ranks)) {
+    std::uint64_t grid_size = 1;
+    bool whole = true;
+    for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
+        std::vector<bool> seen(topology.ports(k));
+        for (const std::uint32_t rank : ranks_) {
+            seen[topology.coordinate(rank, k)] = true;
+        }
+        const auto distinct =
+            static_cast<std::uint32_t>(std::count(seen.begin(), seen.end(), true));
+        if (distinct > 1) {
+            digits_.push_back({distinct, static_cast<std::uint32_t>(grid_size), k});
+            spanned_.push_back(k);
+            grid_size *= distinct;
+            whole = whole && distinct == topology.ports(k);
+        }
+    }
+    is_grid_ = whole && grid_size == ranks_.size() && std::is_sorted(ranks_.begin(), ranks_.end());
+    if (!is_grid_) {
+        digits_ = {flat_digit()};
+    }
+}
+
+}  // namespace astra

@@ -1,0 +1,42 @@
+#include "system/program/verifier.h"
+
+#include <utility>
+#include <vector>
+
+#include "system/program/execution.h"
+#include "system/program/lane_check.h"
+#include "system/program/range_check.h"
+#include "system/program/symbolic_state.h"
+#include "system/program/wave_check.h"
+
+namespace astra {
+
+Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root) {
+    std::string fault = range_fault(program, kind, root);
+    if (!fault.empty()) {
+        return {false, std::move(fault)};
+    }
+    SymbolicState state(program, kind, root);
+    SymbolicExecution execution(program, state);
+    fault = execution.run();
+    if (fault.empty() && program.has_lanes()) {
+        fault = race_fault(program, state, execution.order());
+    }
+    if (fault.empty()) {
+        fault = state.broken_promise();
+    }
+    if (fault.empty()) {
+        fault = order_fault(program, state);
+    }
+    return {fault.empty(), std::move(fault)};
+}
+
+std::string traffic_fault(const Program& program) {
+    std::string fault = range_fault(program, CollectiveKind::AllReduce, 0);
+    if (fault.empty()) {
+        fault = SymbolicExecution(program).run();
+    }
+    return fault;
+}
+
+}  // namespace astra

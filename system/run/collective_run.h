@@ -1,0 +1,161 @@
+// One program in execution: a chunk in one phase, over one sub-group of its ranks.
+//
+// Times are arithmetic, not events: a message that arrives at t is dealt with at t + endpoint
+// delay, plus the reduction; what it sets free is sent at that later time. A message costs the
+// events of the network only.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "astra/core/event_queue.h"
+#include "astra/core/transfer_clock.h"
+#include "astra/core/types.h"
+#include "network/backend/backend.h"
+#include "system/program/program.h"
+#include "system/run/message_costs.h"
+#include "system/run/pair_sizes.h"
+
+namespace astra {
+
+class CollectiveRun;
+
+// What all runs of a simulation share.
+struct RunContext {
+    EventQueue& queue;
+    NetworkBackend& network;
+    Duration endpoint_delay;
+    TransferClock memory;  // one access of local memory; a reduction takes three
+    bool rendezvous = false;
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+};
+
+// Told when a member has finished its part.
+class RunOwner {
+  public:
+    RunOwner() = default;
+    RunOwner(const RunOwner&) = delete;
+    RunOwner& operator=(const RunOwner&) = delete;
+    virtual ~RunOwner() = default;
+    virtual void member_finished(CollectiveRun& run, std::uint32_t member) = 0;
+};
+
+class CollectiveRun {
+  public:
+    // `id` is the owner's own; `ranks` of the fabric, a member each; `size` the whole buffer.
+    void begin(RunContext& context,
+               RunOwner& owner,
+               std::uint64_t id,
+               const Program& program,
+               std::vector<std::uint32_t> ranks,
+               Bytes size,
+               const MessageCosts& costs = {});
+
+    // A chunk of an all_to_all that has a size for each pair of members.
+    struct Pairs {
+        const PairSizes* sizes = nullptr;
+        std::uint32_t chunk = 0;
+        std::uint32_t chunks = 1;
+    };
+    // Before anyone starts. A message carries what its pairs have in this chunk; one of no bytes is
+    // not sent, and a member that knows of it does not wait for it.
+    void set_pairs(const Pairs& pairs) { pairs_ = pairs; }
+
+    // Lets a member take part. It pays the endpoint delay and the startup first.
+    void start(std::uint32_t member);
+
+    std::uint64_t id() const { return id_; }
+    bool everyone_started() const { return started_ == ranks_.size(); }
+    bool everyone_finished() const { return finished_ == ranks_.size(); }
+
+  private:
+    static constexpr std::uint32_t kNotStarted = 0xffffffffU;
+    static constexpr std::uint32_t kNone = 0xffffffffU;
+    static constexpr std::uint32_t kHeldUp = 0xffffffffU;  // `waiting`: for steps of other lanes
+
+    // A place in the steps of a member's lane.
+    struct Lane {
+        std::uint64_t clock_ps = 0;        // when all that holds up its next step is done
+        std::uint64_t reducing_ps = 0;     // when all that it has to reduce is reduced
+        std::uint32_t step = kNotStarted;  // the one it waits in
+        std::uint32_t waiting = 0;         // receives of the step still to come
+        std::uint32_t parked = kNone;      // arrivals for steps to come, oldest first
+        std::uint32_t parked_last = kNone;
+    };
+    struct Parked {
+        std::uint64_t come_ps = 0;
+        std::uint32_t send = 0;
+        std::uint32_t next = kNone;
+    };
+    // Of a member with several lanes.
+    struct Member {
+        std::uint64_t end_ps = 0;  // of the lanes that have finished, the last
+        std::uint32_t lanes_left = 0;
+    };
+    // Both sides of a message under rendezvous.
+    struct Gate {
+        bool asked = false;  // the receiver's request has arrived
+        bool ready = false;  // the sender has come to the send
+    };
+
+    void deliver(std::uint64_t argument);
+    void finish_member(std::uint64_t member);
+    // `at`: the lane's number among all (Program::lane_at).
+    void advance(std::uint32_t member, std::size_t at);
+    void advance_lanes(std::uint32_t member);
+    bool enter_step(std::uint32_t member, std::size_t at);
+    bool complete_step(std::uint32_t member, std::size_t at);
+    bool released(std::uint32_t member, Lane& lane, const Program::Step& step) const;
+    void finish_lane(std::uint32_t member, std::size_t at);
+    void finish_soon(std::uint32_t member, std::uint64_t at_ps);
+    void issue(std::uint32_t member, const Lane& lane, std::uint32_t send);
+    void ask_for(std::uint32_t member, const Lane& lane, const Program::Step& step);
+    void asked(std::uint64_t argument);
+    void sender_ready(std::uint64_t argument);
+    void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
+    void park(Lane& lane, std::uint32_t send);
+    void take_parked(std::uint32_t member, Lane& lane, std::uint32_t wave);
+    void take(std::uint32_t member, Lane& lane, std::uint32_t send, std::uint64_t come_ps);
+    std::uint32_t awaited(std::uint32_t member, const Program::Step& step) const;
+    bool goes_without(std::uint32_t receiver, std::uint32_t seen_by, const Payload& payload) const;
+    Bytes bytes_of(const Payload& payload, std::uint32_t member) const {
+        return pairs_.sizes == nullptr ? program_->bytes_of(payload, member, sizes_)
+                                       : pair_bytes(payload, member);
+    }
+    Bytes pair_bytes(const Payload& payload, std::uint32_t member) const;
+    // Two reads and a write of local memory.
+    Duration reduction(Bytes bytes) {
+        return costs_.reduces ? 3 * context_->memory(bytes) : Duration{};
+    }
+    SimTime copied(std::uint32_t member, Bytes bytes, SimTime at);
+    static std::uint64_t pack(std::uint32_t member, std::uint32_t send) {
+        return (std::uint64_t{member} << 32) | send;
+    }
+
+    RunContext* context_ = nullptr;
+    RunOwner* owner_ = nullptr;
+    const Program* program_ = nullptr;
+    MessageCosts costs_;
+    TransferClock copying_;
+    std::vector<std::uint64_t> copied_ps_;  // by member: when all that it has sent is handed over
+    std::uint64_t id_ = 0;
+    Program::BlockSizes sizes_;
+    Duration endpoint_delay_;
+    bool has_lanes_ = false;
+    Pairs pairs_;
+    std::uint32_t started_ = 0;
+    std::uint32_t finished_ = 0;
+    std::vector<std::uint32_t> ranks_;
+    std::vector<Lane> lanes_;
+    // Of programs with lanes only.
+    std::vector<Member> members_;
+    std::vector<std::uint64_t> done_ps_;  // of each step, if another waits for it
+    std::vector<std::size_t> ready_;      // lanes that may go on; empty between events
+    std::vector<Parked> parked_;
+    std::uint32_t free_parked_ = kNone;
+    std::unordered_map<std::uint64_t, Gate> gates_;  // only under rendezvous
+};
+
+}  // namespace astra

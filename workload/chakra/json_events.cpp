@@ -1,0 +1,399 @@
+#include "workload/chakra/json_events.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "astra/core/error.h"
+#include "workload/chakra/chakra_reader.h"
+#include "workload/graph/messages.h"
+
+namespace astra {
+namespace {
+
+bool is_parents_key(std::string_view key) {
+    return key == "ctrl_deps" || key == "data_deps";
+}
+
+bool is_node_list_key(std::string_view key) {
+    return key == "workload_graph" || key == "nodes" || key == "node";
+}
+
+// Whether two values under one key of a node could mean two things.
+bool matters(std::string_view key) {
+    return key == "id" || key == "name" || key == "type" || key == "attr" || key == "inputs" ||
+           is_parents_key(key) || is_node_list_key(key) || NodeAssembler::is_known(key);
+}
+
+}  // namespace
+
+void JsonEvents::fail(const std::string& what) const {
+    const TraceContext& context = nodes_.context();
+    const TraceNode& node = nodes_.node();
+    const std::string place = context.file + ":" + std::to_string(position_.line) + ":" +
+                              std::to_string(position_.column);
+    throw TraceError((has_id_ ? node_place(place, context.rank, node.id, node.name)
+                              : place + ": rank " + std::to_string(context.rank)) +
+                     ": " + what);
+}
+
+void JsonEvents::begin_node() {
+    nodes_.begin();
+    has_node_members_ = false;
+    has_id_ = false;
+    has_node_list_ = false;
+    keys_.clear();
+    versions_.clear();
+    open(Place::Node);
+}
+
+void JsonEvents::begin_node_list() {
+    if (has_node_list_) {
+        fail("'" + key_ + "' is a second list of nodes");
+    }
+    has_node_list_ = true;
+    first_object_ = false;
+    open(Place::NodeList);
+}
+
+void JsonEvents::start_object() {
+    if (skipped_ > 0) {
+        ++skipped_;
+    } else if (places_.empty() || places_.back() == Place::NodeList) {
+        begin_node();
+    } else if (places_.back() == Place::Attributes) {
+        attribute_name_.clear();
+        attribute_value_ = {};
+        open(Place::Attribute);
+    } else if (places_.back() == Place::Attribute && key_.ends_with("_list")) {
+        list_ = {};
+        open(Place::AttributeList);
+    } else if (places_.back() == Place::Node && key_ == "inputs") {
+        open(Place::Inputs);
+    } else {
+        skip("object");
+    }
+}
+
+void JsonEvents::end_object() {
+    if (skipped_ > 0) {
+        --skipped_;
+        return;
+    }
+    const Place place = places_.back();
+    places_.pop_back();
+    if (place == Place::Node) {
+        end_node();
+    } else if (place == Place::Attribute) {
+        end_attribute();
+    } else if (place == Place::AttributeList) {
+        if (list_.type == AttributeType::None) {  // protobuf leaves an empty list out
+            list_.type = AttributeType::Flags;
+        }
+        set_attribute_value(std::move(list_));
+    }
+}
+
+void JsonEvents::start_array() {
+    if (skipped_ > 0) {
+        ++skipped_;
+        return;
+    }
+    if (places_.empty()) {
+        open(Place::NodeList);
+        return;
+    }
+    const bool in_node = places_.back() == Place::Node;
+    if (in_node && is_node_list_key(key_) && places_.size() == 1) {
+        begin_node_list();
+    } else if (in_node && is_parents_key(key_)) {
+        has_node_members_ = true;
+        open(Place::Parents);
+    } else if (in_node && key_ == "attr") {
+        has_attributes_ = true;
+        open(Place::Attributes);
+    } else if ((in_node && NodeAssembler::is_known(key_)) ||
+               (places_.back() == Place::AttributeList && key_ == "values")) {
+        list_ = {};
+        list_.type = AttributeType::Flags;
+        list_.type_name = "list of other things";
+        open(Place::Values);
+    } else {
+        skip("list");
+    }
+}
+
+void JsonEvents::end_array() {
+    if (skipped_ > 0) {
+        --skipped_;
+        return;
+    }
+    const Place place = places_.back();
+    places_.pop_back();
+    if (place == Place::Values && places_.back() == Place::Node) {
+        nodes_.set(key_, std::move(list_));
+        has_node_members_ = true;
+    } else if (place == Place::NodeList && !places_.empty()) {
+        // The members of the container after its list must not look like those of a node.
+        nodes_.begin();
+        has_node_list_ = true;
+        has_node_members_ = false;
+        has_id_ = false;
+        keys_.clear();
+    }
+}
+
+// An object or a list where none is expected: what it holds does not matter, but where it stands
+// may be wrong.
+void JsonEvents::skip(const char* what) {
+    switch (places_.back()) {
+        case Place::NodeList:
+            fail(std::string("a list of nodes holds a ") + what + "; objects are expected");
+        case Place::Parents:
+            fail_parents();
+        case Place::Attributes:
+            fail(std::string("'attr' holds a ") + what + "; objects are expected");
+        case Place::Node:
+            refuse_nested();
+            if (NodeAssembler::is_known(key_)) {
+                nodes_.set(key_, AttributeValue::of_other(what));
+                has_node_members_ = true;
+            }
+            break;
+        case Place::Attribute:
+            if (key_.ends_with("_val") || key_.ends_with("_list")) {
+                set_attribute_value(AttributeValue::of_other(what));
+            }
+            break;
+        case Place::AttributeList:
+        case Place::Values:
+            list_.type = AttributeType::Other;
+            list_.type_name = "list of other things";
+            break;
+        case Place::Inputs:
+            break;
+    }
+    skipped_ = 1;
+}
+
+void JsonEvents::refuse_nested() const {
+    if (is_parents_key(key_)) {
+        fail_parents();
+    } else if (key_ == "workload_graph") {
+        fail_node_list();
+    } else if (key_ == "id") {
+        fail("id is not a whole number of 0 or more");
+    } else if (key_ == "name") {
+        fail("its name is not a string");
+    } else if (key_ == "type") {
+        fail("its node type is neither a number of 0 or more nor a name");
+    } else if (key_ == "attr") {
+        fail("'attr' is not a list of attributes");
+    }
+}
+
+void JsonEvents::key(std::string_view name) {
+    if (skipped_ > 0) {
+        return;
+    }
+    key_ = canonical_key(name);
+    if (places_.back() != Place::Node || !matters(key_)) {
+        return;
+    }
+    if (std::find(keys_.begin(), keys_.end(), key_) != keys_.end()) {
+        fail("the key '" + key_ + "' is given twice");
+    }
+    if (key_ == "workload_graph" && places_.size() > 1) {
+        fail("'workload_graph' within a list of nodes");
+    }
+    keys_.push_back(key_);
+}
+
+void JsonEvents::end_node() {
+    const bool may_be_metadata = std::exchange(first_object_, false);
+    if (has_node_list_) {
+        has_node_list_ = false;
+        return;
+    }
+    if (!has_node_members_ && (may_be_metadata || !versions_.empty())) {
+        for (const std::string& version : versions_) {
+            check_schema_version(version, nodes_);
+        }
+        return;
+    }
+    // Protobuf's own JSON leaves out an id of 0.
+    if (!has_id_ && !has_attributes_) {
+        const std::string& name = nodes_.node().name;
+        fail(name.empty() ? "a node has no id" : "the node '" + printable(name) + "' has no id");
+    }
+    nodes_.finish();
+    has_id_ = false;
+    has_attributes_ = false;
+}
+
+void JsonEvents::end_attribute() {
+    if (attribute_name_ == "schema" && attribute_value_.type == AttributeType::Text) {
+        versions_.push_back(attribute_value_.text);
+    }
+    nodes_.set(attribute_name_, std::move(attribute_value_));
+}
+
+void JsonEvents::scalar(const JsonScalar& value) {
+    if (skipped_ > 0) {
+        return;
+    }
+    if (places_.empty()) {
+        fail("a JSON trace is an object or a list");
+    }
+    switch (places_.back()) {
+        case Place::Node:
+            node_scalar(value);
+            break;
+        case Place::Parents:
+            add_parent(value);
+            break;
+        case Place::Attribute:
+            attribute_scalar(value);
+            break;
+        case Place::Values:
+            add_to_list(value);
+            break;
+        case Place::Inputs:
+            if (key_ == "values" && value.type == JsonScalar::Type::Text) {
+                nodes_.set_input_values(value.text);
+            }
+            break;
+        case Place::NodeList:
+            fail("a list of nodes holds a single value; objects are expected");
+        case Place::Attributes:
+            fail("'attr' holds a single value; objects are expected");
+        case Place::AttributeList:
+            if (key_ == "values" && value.type != JsonScalar::Type::Null) {
+                list_ = AttributeValue::of_other("single value");
+            }
+            break;
+    }
+}
+
+void JsonEvents::add_to_list(const JsonScalar& value) {
+    // Protobuf's JSON writes 64-bit numbers as text.
+    const bool in_attribute = places_[places_.size() - 2] == Place::AttributeList;
+    const std::optional<std::uint64_t> number =
+        value.type == JsonScalar::Type::Boolean                 ? value.magnitude
+        : value.type == JsonScalar::Type::Text && !in_attribute ? std::nullopt
+                                                                : count_of(value);
+    if (number && list_.type != AttributeType::Other) {
+        list_.append(*number);
+    } else {
+        list_.type = AttributeType::Other;
+    }
+}
+
+void JsonEvents::node_scalar(const JsonScalar& value) {
+    if (key_ == "workload_graph") {
+        fail_node_list();
+    }
+    if (value.type == JsonScalar::Type::Null) {
+        return;
+    }
+    if (key_ == "id") {
+        set_id(value);
+    } else if (key_ == "name") {
+        if (value.type != JsonScalar::Type::Text) {
+            refuse_nested();
+        }
+        nodes_.node().name = value.text;
+    } else if (key_ == "type") {
+        set_type(value);
+    } else if (is_parents_key(key_) || key_ == "attr") {
+        refuse_nested();
+    } else if (key_ == "duration_micros") {
+        nodes_.set(key_, typed(value));  // protobuf's JSON writes 64-bit numbers as text
+    } else if (key_ == "comm_type" && value.type == JsonScalar::Type::Text) {
+        const std::optional<std::uint64_t> kind = collective_number(value.text);
+        nodes_.set(key_,
+                   kind ? AttributeValue::of_unsigned(*kind, "integer") : value_of_scalar(value));
+    } else if (NodeAssembler::is_known(key_)) {
+        nodes_.set(key_, value_of_scalar(value));
+    } else {
+        if (key_ == "version" && value.type == JsonScalar::Type::Text) {
+            versions_.emplace_back(value.text);
+        }
+        return;
+    }
+    has_node_members_ = true;
+}
+
+void JsonEvents::attribute_scalar(const JsonScalar& value) {
+    if (key_ == "name" && value.type == JsonScalar::Type::Text) {
+        if (!attribute_name_.empty()) {
+            fail("an attribute has two names");
+        }
+        attribute_name_ = value.text;
+    } else if (key_.ends_with("_val")) {
+        set_attribute_value(typed(value));
+    }
+}
+
+void JsonEvents::set_attribute_value(AttributeValue value) {
+    if (value.type == AttributeType::None) {
+        return;
+    }
+    if (attribute_value_.type != AttributeType::None) {
+        fail("an attribute has two values");
+    }
+    attribute_value_ = std::move(value);
+}
+
+AttributeValue JsonEvents::typed(const JsonScalar& value) const {
+    const bool integer_key = key_ == "duration_micros" || key_.find("int") != std::string::npos ||
+                             key_.find("fixed") != std::string::npos;
+    if (integer_key && value.type == JsonScalar::Type::Text) {
+        if (std::optional<AttributeValue> number = integer_of_text(value.text)) {
+            return std::move(*number);
+        }
+    }
+    return value_of_scalar(value);
+}
+
+void JsonEvents::set_id(const JsonScalar& value) {
+    const std::optional<std::uint64_t> id = count_of(value);
+    if (!id) {
+        refuse_nested();
+    }
+    nodes_.node().id = id.value_or(0);
+    has_id_ = true;
+}
+
+void JsonEvents::add_parent(const JsonScalar& value) {
+    const std::optional<std::uint64_t> parent = count_of(value);
+    if (!parent) {
+        fail_parents();
+    }
+    nodes_.node().parents.push_back(*parent);
+}
+
+void JsonEvents::fail_parents() const {
+    fail("'" + key_ + "' is not a list of whole numbers of 0 or more");
+}
+
+void JsonEvents::fail_node_list() const {
+    fail("'workload_graph' is not a list of nodes");
+}
+
+void JsonEvents::set_type(const JsonScalar& value) {
+    if (value.type == JsonScalar::Type::Integer && !value.negative) {
+        nodes_.set_type(value.magnitude);
+        return;
+    }
+    if (value.type == JsonScalar::Type::Text) {
+        if (const std::optional<std::uint64_t> type = node_type_number(value.text)) {
+            nodes_.set_type(*type);
+            return;
+        }
+        fail("node type '" + printable(value.text) + "' is unknown");
+    }
+    refuse_nested();
+}
+
+}  // namespace astra

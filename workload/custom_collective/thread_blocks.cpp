@@ -1,0 +1,350 @@
+#include "workload/custom_collective/thread_blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "astra/core/error.h"
+
+namespace astra {
+
+namespace {
+
+constexpr std::array<std::string_view, kStepTypes> kSpellings = {
+    "nop", "s", "r", "cpy", "re", "rrc", "rcs", "rrs", "rrcs"};
+
+constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 24U;
+
+struct NamedKind {
+    std::string_view name;
+    std::optional<CollectiveKind> kind;
+};
+
+constexpr std::array<NamedKind, 9> kKinds = {{{"allreduce", CollectiveKind::AllReduce},
+                                              {"allgather", CollectiveKind::AllGather},
+                                              {"reduce_scatter", CollectiveKind::ReduceScatter},
+                                              {"alltoall", CollectiveKind::AllToAll},
+                                              {"broadcast", CollectiveKind::Broadcast},
+                                              {"reduce", CollectiveKind::Reduce},
+                                              {"gather", CollectiveKind::Gather},
+                                              {"scatter", CollectiveKind::Scatter},
+                                              {"custom", std::nullopt}}};
+
+// Where buffers lie in a member's slots.
+class Slots {
+  public:
+    explicit Slots(const BlockAlgorithm& algorithm)
+        : members_(static_cast<std::uint32_t>(algorithm.gpus.size())) {
+        const auto kind = algorithm.kind;
+        part_ = algorithm.chunks / std::max(members_, 1U);
+        shift_input_ = algorithm.in_place && kind == CollectiveKind::AllGather;
+        shift_output_ = algorithm.in_place && kind == CollectiveKind::ReduceScatter;
+        input_ = kind == CollectiveKind::AllGather || kind == CollectiveKind::Gather
+                     ? part_
+                     : algorithm.chunks;
+        output_ = kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Scatter
+                      ? part_
+                      : algorithm.chunks;
+        std::uint32_t scratch = 0;
+        std::uint32_t most = 0;
+        for (const BlockGpu& gpu : algorithm.gpus) {
+            if (!kind) {
+                input_ = std::max(input_, gpu.input_chunks);
+                output_ = std::max(output_, gpu.output_chunks);
+            }
+            scratch = std::max(scratch, gpu.scratch_chunks);
+            for (const ThreadBlock& block : gpu.blocks) {
+                std::uint32_t width = 0;
+                for (const BlockStep& step : block.steps) {
+                    width =
+                        std::max(width, step.type == StepType::ReceiveReduceSend ? step.count : 0U);
+                }
+                most = std::max(most, width);
+            }
+        }
+        layout_.in_place = algorithm.in_place;
+        const bool output_first = output_ > input_;
+        const std::uint32_t both = input_ + output_;
+        scratch_at_ = algorithm.in_place ? std::max(input_, output_) : both;
+        layout_.input = algorithm.in_place || !output_first ? 0 : output_;
+        layout_.output = algorithm.in_place || output_first ? 0 : input_;
+        registers_at_ = scratch_at_ + scratch;
+        registers_ = most;
+        std::uint32_t blocks = 0;
+        for (const BlockGpu& gpu : algorithm.gpus) {
+            blocks = std::max(blocks, static_cast<std::uint32_t>(gpu.blocks.size()));
+        }
+        const std::uint64_t slots = registers_at_ + std::uint64_t{registers_} * blocks;
+        if (slots > kMostSlots) {
+            throw TraceError(fmt::format("{}: needs {} chunks of memory a gpu; at most {} can be",
+                                         algorithm.file,
+                                         slots,
+                                         kMostSlots));
+        }
+        layout_.slots = static_cast<std::uint32_t>(slots);
+    }
+
+    const BufferLayout& layout() const { return layout_; }
+    std::uint32_t input_chunks() const { return input_; }
+    std::uint32_t output_chunks() const { return output_; }
+    std::uint32_t at(std::uint32_t member, char buffer, std::uint32_t offset) const {
+        if (buffer == 's') {
+            return scratch_at_ + offset;
+        }
+        const bool shifted = buffer == 'i' ? shift_input_ : shift_output_;
+        return (buffer == 'i' ? layout_.input : layout_.output) + (shifted ? member * part_ : 0) +
+               offset;
+    }
+    // Where a thread block keeps what it sends on without storing it.
+    std::uint32_t own(std::uint32_t lane) const { return registers_at_ + registers_ * lane; }
+
+  private:
+    std::uint32_t members_;
+    std::uint32_t part_ = 0;
+    bool shift_input_ = false;
+    bool shift_output_ = false;
+    std::uint32_t input_ = 0;
+    std::uint32_t output_ = 0;
+    std::uint32_t scratch_at_ = 0;
+    std::uint32_t registers_at_ = 0;
+    std::uint32_t registers_ = 0;
+    BufferLayout layout_;
+};
+
+class ProgramMaker {
+  public:
+    explicit ProgramMaker(const BlockAlgorithm& algorithm)
+        : algorithm_(algorithm),
+          slots_(algorithm),
+          builder_(Relation::Absolute,
+                   static_cast<std::uint32_t>(algorithm.gpus.size()),
+                   algorithm.chunks) {}
+
+    Program make() {
+        builder_.set_layout(slots_.layout());
+        for (member_ = 0; member_ < algorithm_.gpus.size(); ++member_) {
+            add_member(algorithm_.gpus[member_]);
+        }
+        return builder_.finish();
+    }
+
+  private:
+    [[noreturn]] void fail(const BlockStep& step, std::size_t number, const std::string& what) {
+        throw TraceError(fmt::format("{}{}: gpu {}, thread block {}, step {} ({}): {}",
+                                     algorithm_.file,
+                                     step.line == 0 ? "" : fmt::format(":{}", step.line),
+                                     member_,
+                                     block_->id,
+                                     number,
+                                     spelling_of(step.type),
+                                     what));
+    }
+
+    void add_member(const BlockGpu& gpu) {
+        builder_.begin_member();
+        lanes_.clear();
+        for (const ThreadBlock& block : gpu.blocks) {
+            const auto lane = static_cast<std::uint32_t>(lanes_.size());
+            if (!lanes_.emplace(block.id, lane).second) {
+                throw TraceError(fmt::format("{}: gpu {}: two thread blocks have the id {}",
+                                             algorithm_.file,
+                                             member_,
+                                             block.id));
+            }
+        }
+        for (std::uint32_t lane = 0; lane < gpu.blocks.size(); ++lane) {
+            block_ = &gpu.blocks[lane];
+            builder_.begin_lane(block_->id);
+            for (std::size_t s = 0; s < block_->steps.size(); ++s) {
+                builder_.begin_lane_step();
+                check(gpu, block_->steps[s], s);
+                add(lane, block_->steps[s]);
+            }
+        }
+    }
+
+    void check(const BlockGpu& gpu, const BlockStep& step, std::size_t number) {
+        if (step.type != StepType::Nop && step.count == 0) {
+            fail(step, number, "moves no chunk; cnt is at least 1");
+        }
+        if (reads_source(step.type)) {
+            check_range(gpu, step, number, step.source, step.source_offset);
+        }
+        if (writes_destination(step.type)) {
+            check_range(gpu, step, number, step.destination, step.destination_offset);
+        }
+        const auto check_peer = [&](bool needed, std::optional<std::uint32_t> peer, auto what) {
+            if (!needed) {
+                return;
+            }
+            if (!peer) {
+                fail(step, number, fmt::format("needs a peer, but its thread block {} none", what));
+            }
+            if (*peer >= algorithm_.gpus.size() || *peer == member_) {
+                fail(step,
+                     number,
+                     fmt::format("its thread block {} gpu {}; the others are 0 to {} without {}",
+                                 what,
+                                 *peer,
+                                 algorithm_.gpus.size() - 1,
+                                 member_));
+            }
+        };
+        check_peer(sends(step.type), block_->send, "sends to");
+        check_peer(receives(step.type), block_->receive, "receives from");
+        if (step.wait) {
+            check_wait(gpu, step, number);
+        }
+    }
+
+    void check_wait(const BlockGpu& gpu, const BlockStep& step, std::size_t number) {
+        const auto lane = lanes_.find(step.wait->lane);
+        if (lane == lanes_.end()) {
+            fail(step,
+                 number,
+                 fmt::format("depends on thread block {}, which is not there", step.wait->lane));
+        }
+        const std::size_t steps = gpu.blocks[lane->second].steps.size();
+        if (step.wait->step >= steps) {
+            fail(step,
+                 number,
+                 fmt::format("depends on step {} of thread block {}, which has the steps 0 to {}",
+                             step.wait->step,
+                             step.wait->lane,
+                             steps - 1));
+        }
+    }
+
+    void check_range(const BlockGpu& gpu,
+                     const BlockStep& step,
+                     std::size_t number,
+                     char buffer,
+                     std::uint32_t offset) {
+        const std::uint32_t size = buffer == 's'   ? gpu.scratch_chunks
+                                   : buffer == 'i' ? slots_.input_chunks()
+                                                   : slots_.output_chunks();
+        // In place a buffer that is part of the other may be reached into from its start only.
+        if (std::uint64_t{offset} + step.count > size) {
+            fail(step,
+                 number,
+                 fmt::format("uses chunks {} to {} of buffer {}, which has {}",
+                             offset,
+                             std::uint64_t{offset} + step.count - 1,
+                             buffer,
+                             size));
+        }
+    }
+
+    void add(std::uint32_t lane, const BlockStep& step) {
+        if (step.wait) {
+            builder_.wait(lanes_.at(step.wait->lane), step.wait->step);
+        }
+        const std::uint32_t source = slots_.at(member_, step.source, step.source_offset);
+        const std::uint32_t target =
+            step.type == StepType::ReceiveReduceSend
+                ? slots_.own(lane)
+                : slots_.at(member_, step.destination, step.destination_offset);
+        if (receives(step.type)) {
+            builder_.lane_receive(*block_->receive,
+                                  block_->channel,
+                                  {target, 1, step.count},
+                                  reduces(step.type) ? std::optional(source) : std::nullopt);
+        }
+        if (step.type == StepType::Copy || step.type == StepType::Reduce) {
+            builder_.local({source, target, step.count, step.type == StepType::Reduce, 0});
+        }
+        if (sends(step.type)) {
+            const bool own = step.type == StepType::Send;
+            builder_.lane_send(
+                *block_->send, block_->channel, {own ? source : target, 1, step.count});
+        }
+    }
+
+    const BlockAlgorithm& algorithm_;
+    Slots slots_;
+    ProgramBuilder builder_;
+    std::uint32_t member_ = 0;
+    const ThreadBlock* block_ = nullptr;
+    std::map<std::uint32_t, std::uint32_t> lanes_;  // of a GPU, by the id of the thread block
+};
+
+}  // namespace
+
+bool BlockStep::operator==(const BlockStep& other) const {
+    return type == other.type && source == other.source && destination == other.destination &&
+           source_offset == other.source_offset && destination_offset == other.destination_offset &&
+           count == other.count && wait == other.wait;
+}
+
+bool BlockAlgorithm::operator==(const BlockAlgorithm& other) const {
+    return name == other.name && protocol == other.protocol && kind == other.kind &&
+           chunks == other.chunks && in_place == other.in_place && root == other.root &&
+           gpus == other.gpus;
+}
+
+std::string_view spelling_of(StepType type) {
+    return kSpellings[static_cast<std::size_t>(type)];
+}
+
+std::optional<StepType> step_type_of(std::string_view spelling) {
+    const auto found = std::find(kSpellings.begin(), kSpellings.end(), spelling);
+    return found == kSpellings.end()
+               ? std::nullopt
+               : std::optional(static_cast<StepType>(found - kSpellings.begin()));
+}
+
+bool sends(StepType type) {
+    return type == StepType::Send || type == StepType::ReceiveCopySend ||
+           type == StepType::ReceiveReduceSend || type == StepType::ReceiveReduceCopySend;
+}
+
+bool receives(StepType type) {
+    return type != StepType::Nop && type != StepType::Send && type != StepType::Copy &&
+           type != StepType::Reduce;
+}
+
+bool reduces(StepType type) {
+    return type == StepType::Reduce || type == StepType::ReceiveReduceCopy ||
+           type == StepType::ReceiveReduceSend || type == StepType::ReceiveReduceCopySend;
+}
+
+bool reads_source(StepType type) {
+    return type == StepType::Send || type == StepType::Copy || reduces(type);
+}
+
+bool writes_destination(StepType type) {
+    return type != StepType::Nop && type != StepType::Send && type != StepType::ReceiveReduceSend;
+}
+
+std::string_view collective_name(std::optional<CollectiveKind> kind) {
+    const auto found =
+        std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& k) { return k.kind == kind; });
+    return found == kKinds.end() ? "custom" : found->name;
+}
+
+bool parse_collective_name(std::string_view name, std::optional<CollectiveKind>& kind) {
+    const auto found =
+        std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& k) { return k.name == name; });
+    if (found == kKinds.end()) {
+        return false;
+    }
+    kind = found->kind;
+    return true;
+}
+
+std::vector<std::string> collective_file_names() {
+    std::vector<std::string> names;
+    for (const NamedKind& kind : kKinds) {
+        names.emplace_back(kind.name);
+    }
+    return names;
+}
+
+Program program_of(const BlockAlgorithm& algorithm) {
+    return ProgramMaker(algorithm).make();
+}
+
+}  // namespace astra

@@ -1,0 +1,327 @@
+#include "workload/nodes/node_assembler.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "astra/core/error.h"
+#include "workload/graph/messages.h"
+#include "workload/graph/process_groups.h"
+#include "workload/nodes/split_sizes.h"
+
+namespace astra {
+namespace {
+
+constexpr std::array<std::string_view, 15> kNames = {"is_cpu_op",
+                                                     "num_ops",
+                                                     "tensor_size",
+                                                     "comm_type",
+                                                     "comm_size",
+                                                     "comm_priority",
+                                                     "comm_src",
+                                                     "comm_dst",
+                                                     "comm_tag",
+                                                     "pg_name",
+                                                     "involved_dim",
+                                                     "in_split_size",
+                                                     "out_split_size",
+                                                     "duration_micros",
+                                                     "duration_ps"};
+constexpr std::array<OpKind, 8> kKinds = {OpKind::Invalid,
+                                          OpKind::Metadata,
+                                          OpKind::MemoryLoad,
+                                          OpKind::MemoryStore,
+                                          OpKind::Compute,
+                                          OpKind::Send,
+                                          OpKind::Recv,
+                                          OpKind::Collective};
+constexpr std::uint64_t kPsPerMicro = 1'000'000;
+constexpr std::uint64_t kMostDuration = std::uint64_t{1} << 63U;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 63U;
+constexpr double kTwoTo64 = 18446744073709551616.0;
+
+std::string text_of(double value) {
+    std::ostringstream out;
+    out.precision(17);
+    out << value;
+    return out.str();
+}
+
+bool is_minus_one(const AttributeValue& value) {
+    return value.type == AttributeType::Integer && value.negative && value.magnitude == 1;
+}
+
+}  // namespace
+
+NodeAssembler::NodeAssembler(const TraceContext& context, GraphBuilder& builder, Warnings& warnings)
+    : context_(context), builder_(builder), warnings_(warnings) {
+    static_assert(kNames.size() == SlotCount);
+}
+
+void NodeAssembler::begin() {
+    node_.clear();
+    input_values_.clear();
+    type_ = 0;
+    used_slots_ = 0;
+    contradicted_slots_ = 0;
+}
+
+void NodeAssembler::set_type(std::uint64_t node_type) {
+    type_ = node_type;
+}
+
+NodeAssembler::Slot NodeAssembler::slot_of(std::string_view name) {
+    if (name == "runtime") {
+        return DurationMicros;
+    }
+    const auto found = std::find(kNames.begin(), kNames.end(), name);
+    return static_cast<Slot>(found - kNames.begin());
+}
+
+bool NodeAssembler::is_known(std::string_view name) {
+    return slot_of(name) != SlotCount;
+}
+
+void NodeAssembler::set(std::string_view name, AttributeValue value) {
+    const Slot slot = slot_of(name);
+    if (slot == SlotCount || value.type == AttributeType::None) {
+        return;
+    }
+    const std::uint32_t bit = 1U << slot;
+    if ((used_slots_ & bit) != 0 && !agree(slots_[slot], value)) {
+        contradicted_slots_ |= bit;
+    }
+    slots_[slot] = std::move(value);
+    used_slots_ |= bit;
+}
+
+void NodeAssembler::fail(const std::string& what) const {
+    throw TraceError(node_place(context_.file, context_.rank, node_.id, node_.name) + ": " + what);
+}
+
+std::optional<std::uint64_t> NodeAssembler::integer(Slot slot) const {
+    if ((used_slots_ & (1U << slot)) == 0) {
+        return std::nullopt;
+    }
+    const AttributeValue& value = slots_[slot];
+    const std::string name(kNames[slot]);
+    const auto refuse = [&](const std::string& text) {
+        fail("attribute " + name + ": " + text + " is not a whole number of 0 or more");
+    };
+    switch (value.type) {
+        case AttributeType::Integer:
+            if (value.negative) {
+                refuse("-" + std::to_string(value.magnitude));
+            }
+            return value.magnitude;
+        case AttributeType::Boolean:
+            return value.magnitude;
+        case AttributeType::Number:
+            if (!(value.number >= 0) || value.number >= kTwoTo64 ||
+                std::floor(value.number) != value.number) {
+                refuse(text_of(value.number));
+            }
+            return static_cast<std::uint64_t>(value.number);
+        default:
+            break;
+    }
+    fail("attribute " + name + " has the type " + value.type_name +
+         (value.type == AttributeType::Text ? " ('" + printable(value.text) + "')" : "") +
+         "; an integer is expected");
+}
+
+std::optional<std::uint32_t> NodeAssembler::small_integer(Slot slot) const {
+    const bool present = (used_slots_ & (1U << slot)) != 0;
+    if (present && slot != CommDst && is_minus_one(slots_[slot])) {
+        fail("attribute " + std::string(kNames[slot]) + " is -1: match-any is not supported");
+    }
+    const std::optional<std::uint64_t> value = integer(slot);
+    if (value && *value > 0xffffffffU) {
+        fail("attribute " + std::string(kNames[slot]) + ": " + std::to_string(*value) +
+             " is too large; at most 4294967295");
+    }
+    return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
+}
+
+std::uint64_t NodeAssembler::duration_ps() const {
+    const std::uint64_t rounded = rounded_duration_ps();
+    const std::optional<std::uint64_t> exact = integer(DurationPs);
+    if (!exact) {
+        return rounded;
+    }
+    if (*exact > kMostDuration ||
+        (*exact > rounded ? *exact - rounded : rounded - *exact) > kPsPerMicro) {
+        fail("attribute duration_ps: " + std::to_string(*exact) +
+             " is not within a microsecond of the duration and below 2^63");
+    }
+    return *exact;
+}
+
+std::uint64_t NodeAssembler::rounded_duration_ps() const {
+    if ((used_slots_ & (1U << DurationMicros)) == 0) {
+        return 0;
+    }
+    const AttributeValue& value = slots_[DurationMicros];
+    if (value.type == AttributeType::Number) {
+        const double ps = value.number * static_cast<double>(kPsPerMicro);
+        if (!(ps >= 0) || ps > static_cast<double>(kMostDuration)) {
+            fail("duration of " + text_of(value.number) + " us is not within 0 and 2^63 ps");
+        }
+        return static_cast<std::uint64_t>(std::round(ps));
+    }
+    const std::uint64_t micros = integer(DurationMicros).value_or(0);
+    if (micros > kMostDuration / kPsPerMicro) {
+        fail("duration of " + std::to_string(micros) + " us is not within 0 and 2^63 ps");
+    }
+    return micros * kPsPerMicro;
+}
+
+std::optional<std::uint64_t> NodeAssembler::communication_bytes() const {
+    const std::optional<std::uint64_t> elements = integer(CommSize);
+    if (!elements) {
+        return std::nullopt;
+    }
+    const unsigned __int128 bytes =
+        static_cast<unsigned __int128>(*elements) * context_.element_bytes;
+    if (bytes > kMostBytes) {
+        fail("attribute comm_size: " + std::to_string(*elements) + " elements of " +
+             std::to_string(context_.element_bytes) + " bytes are more than 2^63 bytes");
+    }
+    return static_cast<std::uint64_t>(bytes);
+}
+
+void NodeAssembler::fill_collective() {
+    if (const std::optional<std::uint64_t> kind = integer(CommType)) {
+        if (*kind >= kCollectiveKinds) {
+            fail("attribute comm_type: " + std::to_string(*kind) +
+                 " is no collective; 0 to 9 are (0 all_reduce ... 9 barrier)");
+        }
+        node_.collective = static_cast<CollectiveKind>(*kind);
+    }
+    node_.comm_bytes = communication_bytes();
+    node_.priority = integer(CommPriority).value_or(0);
+    if (node_.collective && is_rooted(*node_.collective)) {
+        node_.source = small_integer(CommSrc);
+    }
+    if (node_.collective == CollectiveKind::AllToAll) {
+        fill_pairs();
+    }
+    if ((used_slots_ & (1U << PgName)) != 0) {
+        const AttributeValue& name = slots_[PgName];
+        if (name.type == AttributeType::Text) {
+            node_.group = name.text;
+            repair_utf8(node_.group);
+        } else if (name.type == AttributeType::Integer) {
+            node_.group = (name.negative ? "-" : "") + std::to_string(name.magnitude);
+        } else {
+            fail(std::string("attribute pg_name has the type ") + name.type_name +
+                 "; a string is expected");
+        }
+    }
+    if ((used_slots_ & (1U << InvolvedDim)) != 0) {
+        const AttributeValue& dimensions = slots_[InvolvedDim];
+        if (dimensions.type != AttributeType::Flags) {
+            fail(std::string("attribute involved_dim has the type ") + dimensions.type_name +
+                 "; a list of booleans is expected");
+        }
+        if (!dimensions.flags.empty()) {
+            node_.involved_dimensions = dimensions.flags;
+        }
+    }
+}
+
+void NodeAssembler::fill_pairs() {
+    SplitSizes sizes;
+    for (const Slot slot : {InSplitSize, OutSplitSize}) {
+        if ((used_slots_ & (1U << slot)) != 0) {
+            auto& counts = slot == InSplitSize ? sizes.sends : sizes.receives;
+            const std::string fault = read_counts(slots_[slot], counts);
+            if (!fault.empty()) {
+                fail("attribute " + std::string(kNames[slot]) + ": " + fault);
+            }
+        }
+    }
+    if (sizes.sends.empty() && sizes.receives.empty()) {
+        return;
+    }
+    const std::string fault = to_bytes(sizes, node_.comm_bytes, context_.element_bytes);
+    if (!fault.empty()) {
+        fail(fault);
+    }
+    node_.pair_sends = std::move(sizes.sends);
+    node_.pair_receives = std::move(sizes.receives);
+}
+
+void NodeAssembler::fill_point() {
+    node_.source = small_integer(CommSrc);
+    node_.destination = small_integer(CommDst);
+    node_.tag = small_integer(CommTag);
+    node_.comm_bytes = communication_bytes();
+    const auto& own = node_.kind == OpKind::Send ? node_.source : node_.destination;
+    if (own) {
+        stated_rank_ = *own;
+    }
+}
+
+void NodeAssembler::define_groups() {
+    std::optional<std::vector<GroupDefinition>> groups =
+        parse_process_groups(input_values_, context_.ranks);
+    if (!groups) {
+        warnings_.add(node_place(context_.file, context_.rank, node_.id, node_.name) +
+                      ": its process groups cannot be read; they are not defined");
+        return;
+    }
+    for (GroupDefinition& group : *groups) {
+        groups_.push_back(std::move(group));
+    }
+}
+
+void NodeAssembler::refuse_contradictions() const {
+    if (contradicted_slots_ == 0) {
+        return;
+    }
+    const auto slot = static_cast<Slot>(std::countr_zero(contradicted_slots_));
+    fail("attribute " + std::string(kNames[slot]) + (slot == DurationMicros ? " or runtime" : "") +
+         " is given twice with different values");
+}
+
+void NodeAssembler::finish() {
+    repair_utf8(node_.name);
+    refuse_contradictions();
+    if (type_ >= kKinds.size()) {
+        fail("node type " + std::to_string(type_) + " is unknown; 0 to 7 are known");
+    }
+    node_.kind = kKinds[type_];
+    node_.duration_ps = duration_ps();
+    switch (node_.kind) {
+        case OpKind::Compute:
+            node_.operations = integer(NumOps);
+            node_.tensor_bytes = integer(TensorSize);
+            break;
+        case OpKind::MemoryLoad:
+        case OpKind::MemoryStore:
+            node_.tensor_bytes = integer(TensorSize);
+            break;
+        case OpKind::Send:
+        case OpKind::Recv:
+            fill_point();
+            break;
+        case OpKind::Collective:
+            fill_collective();
+            break;
+        case OpKind::Metadata:
+            if (node_.name.find("process_group:init") != std::string::npos) {
+                define_groups();
+            }
+            break;
+        case OpKind::Invalid:
+            break;
+    }
+    node_.on_cpu = integer(IsCpuOp).value_or(0) != 0;
+    builder_.add(node_);
+    ++nodes_;
+}
+
+}  // namespace astra
