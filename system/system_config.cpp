@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "astra/config/registry_choice.h"
 #include "astra/core/nearest.h"
 #include "system/engine/chunk_order.h"
 #include "system/model/measured_file.h"
@@ -246,17 +247,13 @@ void read_compute(const ConfigView& system, SystemConfig& config) {
 }
 
 std::vector<const ChunkOrder*> read_chunk_order(const ConfigView& system) {
-    std::vector<std::string> names;
-    for (const ChunkOrder* order : chunk_orders()) {
-        names.emplace_back(order->name);
-    }
     const auto value = system.find("chunk_order");
     if (!value) {
-        return {find_chunk_order(system.choice_or("chunk_order", kPriorityChunkOrder.name, names))};
+        return {&choose(system, "chunk_order", kPriorityChunkOrder.name, chunk_orders())};
     }
     std::vector<const ChunkOrder*> orders;
     for (const ConfigView& item : value->items()) {
-        const ChunkOrder* order = find_chunk_order(item.as_choice(names));
+        const ChunkOrder* order = chunk_orders().find(item.as_choice(chunk_orders().names()));
         if (std::find(orders.begin(), orders.end(), order) != orders.end()) {
             item.fail(fmt::format("'{}' is in the list already", order->name));
         }
@@ -269,12 +266,7 @@ std::vector<const ChunkOrder*> read_chunk_order(const ConfigView& system) {
 }
 
 const DimensionOrder& read_dimension_order(const ConfigView& system) {
-    std::vector<std::string> names;
-    for (const DimensionOrder* order : dimension_orders()) {
-        names.emplace_back(order->name);
-    }
-    return *find_dimension_order(
-        system.choice_or("dimension_order", kAscendingDimensionOrder.name, names));
+    return choose(system, "dimension_order", kAscendingDimensionOrder.name, dimension_orders());
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
 #include "astra/core/version.h"
 
 namespace astra {
@@ -29,10 +28,7 @@ void print_usage(std::FILE* out) {
     fmt::print(out, "astra {}: simulates distributed deep-learning training\n\n", version());
     fmt::print(out,
                "usage: astra <command> [options]; astra <command> --help tells all of them\n\n");
-    for (const Command* command : commands()) {
-        fmt::print(out, "  {:<12} {}\n", command->name, command->doc);
-    }
-    fmt::print(out, "\n  --version    prints the version\n");
+    fmt::print(out, "{}\n  --version    prints the version\n", commands().describe());
 }
 
 int dispatch(const Arguments& arguments) {
@@ -49,14 +45,11 @@ int dispatch(const Arguments& arguments) {
         fmt::print("astra {}\n", version());
         return 0;
     }
-    std::vector<std::string> names;
-    for (const Command* command : commands()) {
-        if (command->name == name) {
-            return command->run({arguments.begin() + 1, arguments.end()});
-        }
-        names.emplace_back(command->name);
+    const Command* command = commands().find(name);
+    if (command == nullptr) {
+        throw ConfigError(fmt::format("unknown command '{}'{}", name, commands().nearest(name)));
     }
-    throw ConfigError(fmt::format("unknown command '{}'{}", name, suggestion(name, names)));
+    return command->run({arguments.begin() + 1, arguments.end()});
 }
 
 // Whatever an input has put into a message must not garble the terminal or flood it.
@@ -86,12 +79,13 @@ int complain(std::string_view what, int status) {
 
 }  // namespace
 
-std::span<const Command* const> commands() {
-    static constexpr std::array table = {
+const Registry<Command>& commands() {
+    static constexpr std::array entries = {
 #define ASTRA_BUILTIN(name) &k##name##Command,
 #include "astra/app/builtins.def"
 #undef ASTRA_BUILTIN
     };
+    static constexpr Registry<Command> table("command", entries);
     return table;
 }
 

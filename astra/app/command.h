@@ -7,18 +7,20 @@
 #include <string_view>
 #include <vector>
 
+#include "astra/core/registry.h"
+
 namespace astra {
 
 using Arguments = std::vector<std::string>;  // what follows the command's name
 
 struct Command {
     std::string_view name;
-    std::string_view doc;
+    std::string_view summary;
     // Returns an exit status; throws the errors of astra/core/error.h.
     int (*run)(const Arguments& arguments);
 };
 
-std::span<const Command* const> commands();
+const Registry<Command>& commands();
 
 // Runs the command that `arguments` (without the program's name) begin with. Prints errors; returns
 // the exit status of docs/results.md. Throws nothing.

@@ -89,4 +89,15 @@ std::string suggestion(std::string_view name, std::span<const std::string> candi
     return candidates.size() > kListedNames ? text + ", ..." : text;
 }
 
+std::string joined(std::span<const std::string> names, std::string_view last) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) {
+            text += i + 1 == names.size() ? last : std::string_view(", ");
+        }
+        text += names[i];
+    }
+    return text;
+}
+
 }  // namespace astra

@@ -14,4 +14,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
 // "; did you mean 'x'?" or, with no near name, "; valid: a, b, c" (at most twelve).
 std::string suggestion(std::string_view name, std::span<const std::string> candidates);
 
+// "a, b or c" with `last` " or "; "" of none.
+std::string joined(std::span<const std::string> names, std::string_view last);
+
 }  // namespace astra

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "astra/config/registry_choice.h"
 #include "astra/core/check.h"
 
 namespace astra {
@@ -19,11 +20,7 @@ void NetworkBackend::sample(std::vector<LinkSample>&) {
 }
 
 const BackendInfo& read_backend(const ConfigView& network) {
-    std::vector<std::string> names;
-    for (const BackendInfo* backend : backends()) {
-        names.emplace_back(backend->name);
-    }
-    return *find_backend(network.choice_or("backend", "congestion_unaware", names));
+    return choose(network, "backend", "congestion_unaware", backends());
 }
 
 void check_other_sections(const BackendInfo& chosen, const ConfigView& network) {
@@ -34,22 +31,14 @@ void check_other_sections(const BackendInfo& chosen, const ConfigView& network) 
     }
 }
 
-std::span<const BackendInfo* const> backends() {
-    static constexpr std::array table = {
+const Registry<BackendInfo>& backends() {
+    static constexpr std::array entries = {
 #define ASTRA_BUILTIN(name) &k##name##Backend,
 #include "network/backend/builtins.def"
 #undef ASTRA_BUILTIN
     };
+    static constexpr Registry<BackendInfo> table("backend", entries);
     return table;
-}
-
-const BackendInfo* find_backend(std::string_view name) {
-    for (const BackendInfo* backend : backends()) {
-        if (backend->name == name) {
-            return backend;
-        }
-    }
-    return nullptr;
 }
 
 }  // namespace astra

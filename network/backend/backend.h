@@ -12,6 +12,7 @@
 #include "astra/core/callback.h"
 #include "astra/core/event_queue.h"
 #include "astra/core/records.h"
+#include "astra/core/registry.h"
 #include "astra/core/types.h"
 #include "network/routing/routing.h"
 
@@ -61,7 +62,7 @@ class NetworkBackend {
 
 struct BackendInfo {
     std::string_view name;
-    std::string_view doc;
+    std::string_view summary;
     PathLaw law = PathLaw::Shared;
     bool can_split = false;  // knows the routing policies that send a message on several paths
     bool links_may_fail = false;
@@ -80,12 +81,10 @@ struct BackendInfo {
     bool shares_links() const { return law != PathLaw::Unshared; }
 };
 
-std::span<const BackendInfo* const> backends();
+const Registry<BackendInfo>& backends();
 // network.backend; congestion_unaware by default. Throws ConfigError.
 const BackendInfo& read_backend(const ConfigView& network);
 // The sections of all backends but `chosen` that the study has, each by its backend's name.
 void check_other_sections(const BackendInfo& chosen, const ConfigView& network);
-// nullptr if there is none of that name.
-const BackendInfo* find_backend(std::string_view name);
 
 }  // namespace astra

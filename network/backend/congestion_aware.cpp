@@ -184,7 +184,8 @@ class CongestionAware final : public NetworkBackend {
 extern const BackendInfo kCongestionAwareBackend;
 const BackendInfo kCongestionAwareBackend = {
     .name = "congestion_aware",
-    .doc = "whole messages, stored and forwarded, one at a time a link, first come first served",
+    .summary =
+        "whole messages, stored and forwarded, one at a time a link, first come first served",
     .law = PathLaw::StoreAndForward,
     .usual_routing = [](const ConfigView&) { return RoutePolicy::Ecmp; },
     .build = [](EventQueue& queue,

@@ -95,7 +95,7 @@ class CongestionUnaware final : public NetworkBackend {
 extern const BackendInfo kCongestionUnawareBackend;
 const BackendInfo kCongestionUnawareBackend = {
     .name = "congestion_unaware",
-    .doc =
+    .summary =
         "latencies of the links plus size over the slowest bandwidth; messages never share a link",
     .law = PathLaw::Unshared,
     .usual_routing = [](const ConfigView&) { return RoutePolicy::Ecmp; },

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "astra/config/config_view.h"
+#include "astra/core/registry.h"
 #include "astra/core/types.h"
 
 namespace astra {
@@ -94,13 +95,13 @@ struct DimensionKeys {
 
 struct DimensionInfo {
     std::string_view name;
-    std::string_view doc;
+    std::string_view summary;
     // Throws ConfigError.
     std::unique_ptr<const Dimension> (*build)(const DimensionKeys& keys);
     bool from_file = false;  // ranks and links are read from a file, not from the study
 };
 
-std::span<const DimensionInfo* const> dimension_kinds();
+const Registry<DimensionInfo>& dimension_kinds();
 
 // The most ranks and links that a topology may have.
 inline constexpr std::uint64_t kMostRanks = std::uint64_t{1} << 20;

@@ -18,17 +18,7 @@ constexpr std::uint64_t kMostNoisyLinks = 1U << 20U;
 constexpr double kSlowestLink = 0.1;  // of what it would be without noise
 
 const DimensionInfo& kind_named(const ConfigView& view) {
-    std::vector<std::string> names;
-    for (const DimensionInfo* kind : dimension_kinds()) {
-        names.emplace_back(kind->name);
-    }
-    const std::string name = view.as_choice(names);
-    for (const DimensionInfo* kind : dimension_kinds()) {
-        if (kind->name == name) {
-            return *kind;
-        }
-    }
-    view.fail("no such topology");
+    return *dimension_kinds().find(view.as_choice(dimension_kinds().names()));
 }
 
 LinkProperties read_link(const ConfigView& item, bool needed) {

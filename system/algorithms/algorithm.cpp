@@ -16,22 +16,14 @@ namespace {
 constexpr std::uint64_t kMostSends = std::uint64_t{1} << 22U;
 }  // namespace
 
-std::span<const CollectiveAlgorithm* const> collective_algorithms() {
-    static constexpr std::array table = {
+const Registry<CollectiveAlgorithm>& collective_algorithms() {
+    static constexpr std::array entries = {
 #define ASTRA_BUILTIN(name) &k##name##Algorithm,
 #include "system/algorithms/builtins.def"
 #undef ASTRA_BUILTIN
     };
+    static constexpr Registry<CollectiveAlgorithm> table("algorithm", entries);
     return table;
-}
-
-const CollectiveAlgorithm* find_algorithm(std::string_view name) {
-    for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
-        if (algorithm->name == name) {
-            return algorithm;
-        }
-    }
-    return nullptr;
 }
 
 std::uint32_t index_of(const CollectiveAlgorithm& algorithm) {

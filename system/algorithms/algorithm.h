@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "astra/core/registry.h"
 #include "system/program/program.h"
 
 namespace astra {
@@ -22,7 +23,7 @@ struct WireShare {
 
 struct CollectiveAlgorithm {
     std::string_view name;
-    std::string_view doc;
+    std::string_view summary;
     bool takes_parameter;    // a number may follow the name
     std::uint32_t variants;  // chunk c runs variant c mod variants
     // Why this algorithm cannot do the shape; "" if it can. The shape has two members or more.
@@ -42,13 +43,10 @@ struct CollectiveAlgorithm {
     WireShare (*in_switch)(const ProgramShape& shape) = nullptr;
 };
 
-std::span<const CollectiveAlgorithm* const> collective_algorithms();
+const Registry<CollectiveAlgorithm>& collective_algorithms();
 
 // Its place in collective_algorithms().
 std::uint32_t index_of(const CollectiveAlgorithm& algorithm);
-
-// nullptr if there is none of that name.
-const CollectiveAlgorithm* find_algorithm(std::string_view name);
 
 // The refusal of an algorithm that does certain kinds only: "" for them.
 std::string refuse_unless(const ProgramShape& shape, std::initializer_list<CollectiveKind> kinds);

@@ -26,7 +26,7 @@ struct Level {
 };
 
 const CollectiveAlgorithm* usual(CollectiveKind kind) {
-    return find_algorithm(kind == CollectiveKind::AllToAll ? "pairwise" : "ring");
+    return collective_algorithms().find(kind == CollectiveKind::AllToAll ? "pairwise" : "ring");
 }
 
 // Those of more than one member. Requires sizes that divide the members.
@@ -41,7 +41,7 @@ std::vector<Level> levels_of(const ProgramShape& shape) {
         }
         const CollectiveAlgorithm* algorithm = given.algorithm == LevelShape::kUsual
                                                    ? usual(shape.kind)
-                                                   : collective_algorithms()[given.algorithm];
+                                                   : &collective_algorithms()[given.algorithm];
         ProgramShape inner;
         inner.kind = shape.kind;
         inner.members = members;

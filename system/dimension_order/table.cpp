@@ -8,22 +8,14 @@ namespace astra {
 #include "system/dimension_order/builtins.def"
 #undef ASTRA_BUILTIN
 
-std::span<const DimensionOrder* const> dimension_orders() {
-    static constexpr std::array table = {
+const Registry<DimensionOrder>& dimension_orders() {
+    static constexpr std::array entries = {
 #define ASTRA_BUILTIN(name) &k##name##DimensionOrder,
 #include "system/dimension_order/builtins.def"
 #undef ASTRA_BUILTIN
     };
+    static constexpr Registry<DimensionOrder> table("dimension order", entries);
     return table;
-}
-
-const DimensionOrder* find_dimension_order(std::string_view name) {
-    for (const DimensionOrder* order : dimension_orders()) {
-        if (order->name == name) {
-            return order;
-        }
-    }
-    return nullptr;
 }
 
 }  // namespace astra

@@ -35,19 +35,11 @@ constexpr ChunkOrder kSmallestFirst = {"smallest_first",
 
 }  // namespace
 
-std::span<const ChunkOrder* const> chunk_orders() {
-    static constexpr std::array<const ChunkOrder*, 4> table = {
+const Registry<ChunkOrder>& chunk_orders() {
+    static constexpr std::array<const ChunkOrder*, 4> entries = {
         &kPriorityChunkOrder, &kFifo, &kLifo, &kSmallestFirst};
+    static constexpr Registry<ChunkOrder> table("chunk order", entries);
     return table;
-}
-
-const ChunkOrder* find_chunk_order(std::string_view name) {
-    for (const ChunkOrder* order : chunk_orders()) {
-        if (order->name == name) {
-            return order;
-        }
-    }
-    return nullptr;
 }
 
 }  // namespace astra

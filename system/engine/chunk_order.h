@@ -7,13 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "astra/core/registry.h"
 #include "system/engine/collective_instance.h"
 
 namespace astra {
 
 struct ChunkOrder {
     std::string_view name;
-    std::string_view doc;
+    std::string_view summary;
     // The least goes first. `arrival` counts what has come to wait anywhere; two chunks of equal
     // keys go in the order of their arrival. Stays the same while the chunk waits. Depends on
     // nothing in which ranks of one collective differ but the arrival, so that they agree about its
@@ -21,9 +22,7 @@ struct ChunkOrder {
     std::uint64_t (*key)(const ChunkAt& chunk, std::uint64_t arrival);
 };
 
-std::span<const ChunkOrder* const> chunk_orders();
-// nullptr if there is none of that name.
-const ChunkOrder* find_chunk_order(std::string_view name);
+const Registry<ChunkOrder>& chunk_orders();
 
 // Criteria, each of which decides among those that are equal by the ones before it.
 using ChunkOrders = std::vector<const ChunkOrder*>;

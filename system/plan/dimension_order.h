@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "astra/core/registry.h"
 #include "astra/core/types.h"
 #include "system/plan/collective_plan.h"
 #include "system/plan/phase_load.h"
@@ -35,15 +36,13 @@ struct ChunksToOrder {
 
 struct DimensionOrder {
     std::string_view name;
-    std::string_view doc;
+    std::string_view summary;
     bool varies;  // whether any digit may come at any place
     // An order of the plan's digits for each chunk: what reduce_scatter visits first to last, and
     // all_gather last to first.
     std::vector<DigitOrder> (*orders)(const ChunksToOrder& question);
 };
 
-std::span<const DimensionOrder* const> dimension_orders();
-// nullptr if there is none of that name.
-const DimensionOrder* find_dimension_order(std::string_view name);
+const Registry<DimensionOrder>& dimension_orders();
 
 }  // namespace astra

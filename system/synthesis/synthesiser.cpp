@@ -8,12 +8,13 @@ namespace astra {
 #include "system/synthesis/builtins.def"
 #undef ASTRA_BUILTIN
 
-std::span<const Synthesiser* const> synthesisers() {
-    static constexpr std::array table = {
+const Registry<Synthesiser>& synthesisers() {
+    static constexpr std::array entries = {
 #define ASTRA_BUILTIN(name) &k##name##Synthesiser,
 #include "system/synthesis/builtins.def"
 #undef ASTRA_BUILTIN
     };
+    static constexpr Registry<Synthesiser> table("synthesiser", entries);
     return table;
 }
 

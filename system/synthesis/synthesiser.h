@@ -6,16 +6,17 @@
 #include <span>
 #include <string_view>
 
+#include "astra/core/registry.h"
 #include "system/program/program_source.h"
 
 namespace astra {
 
 struct Synthesiser {
     std::string_view name;
-    std::string_view doc;
+    std::string_view summary;
     const ProgramSource& source;
 };
 
-std::span<const Synthesiser* const> synthesisers();
+const Registry<Synthesiser>& synthesisers();
 
 }  // namespace astra

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "astra/config/registry_choice.h"
+
 namespace astra {
 
 #define ASTRA_BUILTIN(name) extern const TransferPolicyInfo k##name##Policy;
@@ -49,12 +51,13 @@ void refuse_others(const ConfigView& transfers, const TransferPolicyInfo& chosen
 
 }  // namespace
 
-std::span<const TransferPolicyInfo* const> transfer_policies() {
-    static constexpr std::array table = {
+const Registry<TransferPolicyInfo>& transfer_policies() {
+    static constexpr std::array entries = {
 #define ASTRA_BUILTIN(name) &k##name##Policy,
 #include "system/transfer/builtins.def"
 #undef ASTRA_BUILTIN
     };
+    static constexpr Registry<TransferPolicyInfo> table("transfer policy", entries);
     return table;
 }
 
@@ -75,14 +78,10 @@ void TransferParameters::fail(std::string_view key, std::string_view message) co
 
 std::unique_ptr<const TransferPolicy> read_transfer_policy(const ConfigView& system) {
     const ConfigView transfers = system.section("transfers");
-    std::vector<std::string> names;
-    for (const TransferPolicyInfo* policy : transfer_policies()) {
-        names.emplace_back(policy->name);
-    }
-    const std::string name = transfers.choice_or("policy", "trace", names);
+    const TransferPolicyInfo& chosen = choose(transfers, "policy", "trace", transfer_policies());
     std::unique_ptr<const TransferPolicy> result;
     for (const TransferPolicyInfo* policy : transfer_policies()) {
-        if (policy->name == name) {
+        if (policy == &chosen) {
             refuse_others(transfers, *policy);
             result = policy->read({transfers, policy->name, true});
         } else if (!policy->parameters.empty() && transfers.has(policy->name)) {

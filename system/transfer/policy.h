@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "astra/config/config_view.h"
+#include "astra/core/registry.h"
 #include "astra/core/types.h"
 #include "system/transfer/cost.h"
 #include "system/transfer/forecast.h"
@@ -105,13 +106,13 @@ class TransferParameters {
 
 struct TransferPolicyInfo {
     std::string_view name;
-    std::string_view doc;  // one sentence
+    std::string_view summary;  // one sentence
     std::vector<std::string_view> parameters;
     // Throws ConfigError.
     std::unique_ptr<const TransferPolicy> (*read)(const TransferParameters& parameters);
 };
 
-std::span<const TransferPolicyInfo* const> transfer_policies();
+const Registry<TransferPolicyInfo>& transfer_policies();
 
 // `transfers` of the section `system`; policy `trace` by default. Checks the sections of all
 // policies. Throws ConfigError, also for a parameter that only another policy has.

@@ -187,7 +187,7 @@ PredictedNetwork::PredictedNetwork(Routing& routing,
                                    const BackendInfo& backend,
                                    const ConfigView& network)
     : routing_(routing),
-      backend_(backend.has_packets ? *find_backend("flow") : backend),
+      backend_(backend.has_packets ? *backends().find("flow") : backend),
       no_keys_(ConfigTree::empty_map("prediction")),
       keys_(backend.has_packets ? no_keys_.root() : network),
       paths_(routing, backend.law) {}

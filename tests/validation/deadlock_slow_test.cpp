@@ -55,9 +55,9 @@ Scenario make_scenario(std::uint64_t seed) {
         scenario.arrivals_us.push_back(pick(1, 60));
     }
     scenario.config.dimension_order =
-        dimension_orders()[pick(0, static_cast<std::uint32_t>(dimension_orders().size() - 1))];
+        &dimension_orders()[pick(0, static_cast<std::uint32_t>(dimension_orders().size() - 1))];
     scenario.config.chunk_order = {
-        chunk_orders()[pick(0, static_cast<std::uint32_t>(chunk_orders().size() - 1))]};
+        &chunk_orders()[pick(0, static_cast<std::uint32_t>(chunk_orders().size() - 1))]};
     return scenario;
 }
 
@@ -69,11 +69,11 @@ class Driver {
           topology_(build(
               {shape(scenario.sizes[0]), shape(scenario.sizes[1]), shape(scenario.sizes[2])})),
           routing_(topology_, RoutePolicy::DimensionOrder, 1),
-          network_(find_backend("congestion_unaware")->build(queue_, routing_, no_keys_.root())),
+          network_(backends().find("congestion_unaware")->build(queue_, routing_, no_keys_.root())),
           engine_(queue_,
                   *network_,
                   routing_,
-                  *find_backend("congestion_unaware"),
+                  *backends().find("congestion_unaware"),
                   no_keys_.root(),
                   scenario_.config,
                   warnings_,

@@ -114,7 +114,7 @@ inline std::vector<std::string> policies_of(const BackendInfo& backend) {
 
 inline std::vector<NetworkModel> models_with_loss() {
     std::vector<NetworkModel> models = network_models();
-    models.push_back({find_backend("packet"), "dcqcn", "dcqcn: {pfc: false}, buffer: 20KiB"});
+    models.push_back({backends().find("packet"), "dcqcn", "dcqcn: {pfc: false}, buffer: 20KiB"});
     return models;
 }
 

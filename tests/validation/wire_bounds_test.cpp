@@ -115,7 +115,7 @@ TEST(WireBoundExemption, IsCongestionUnaware) {
     for (const BackendInfo* backend : backends()) {
         EXPECT_EQ(backend->shares_links(), backend->name != "congestion_unaware") << backend->name;
     }
-    const NetworkModel unaware{find_backend("congestion_unaware"), "", ""};
+    const NetworkModel unaware{backends().find("congestion_unaware"), "", ""};
     TestNetwork network = network_of(unaware, Fabrics().keys("switch"));
     const std::vector<Injection> incast = patterns(12)[0].second;
     const std::vector<std::uint64_t> arrivals = network.run(incast);

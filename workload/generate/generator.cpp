@@ -225,7 +225,7 @@ const std::vector<Generator>& generators() {
 std::string describe_generators() {
     std::string result;
     for (const Generator& generator : generators()) {
-        result += generator.name + ": " + generator.doc + "\n";
+        result += generator.name + ": " + generator.summary + "\n";
         for (const GeneratorParameter& parameter : generator.parameters) {
             const std::string value =
                 parameter.fallback.empty() && parameter.is_file ? "FILE" : parameter.fallback;

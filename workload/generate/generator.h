@@ -72,7 +72,7 @@ class NodeSink {
 
 struct Generator {
     std::string name;
-    std::string doc;  // one sentence
+    std::string summary;  // one sentence
     std::vector<GeneratorParameter> parameters;
     bool same_for_all_ranks;  // `emit` does not look at the rank
     void (*emit)(const GeneratorParameters& parameters, std::uint32_t rank, NodeSink& sink);

@@ -276,7 +276,7 @@ void FlowBackend::wake(std::uint64_t at_ps) {
 extern const BackendInfo kFlowBackend;
 const BackendInfo kFlowBackend = {
     .name = "flow",
-    .doc = "messages that share links at max-min fair rates",
+    .summary = "messages that share links at max-min fair rates",
     .law = PathLaw::Shared,
     .can_split = true,
     .links_may_fail = true,

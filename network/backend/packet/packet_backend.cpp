@@ -1,22 +1,11 @@
 #include "network/backend/packet/packet_backend.h"
 
-#include <string>
+#include "astra/config/registry_choice.h"
 
 namespace astra::packet {
 
 const TransportInfo& chosen_transport(const ConfigView& network) {
-    std::vector<std::string> names;
-    for (const TransportInfo* transport : transports()) {
-        names.emplace_back(transport->name);
-    }
-    const ConfigView section = network.section("packet");
-    const std::string name = section.choice_or("transport", "none", names);
-    for (const TransportInfo* transport : transports()) {
-        if (transport->name == name) {
-            return *transport;
-        }
-    }
-    section.fail("no such transport");
+    return choose(network.section("packet"), "transport", "none", transports());
 }
 
 PacketBackend::PacketBackend(EventQueue& queue, Routing& routing, const ConfigView& network)
@@ -58,7 +47,7 @@ namespace astra {
 extern const BackendInfo kPacketBackend;
 const BackendInfo kPacketBackend = {
     .name = "packet",
-    .doc = "packets in queues, with congestion control: none, dcqcn, ndp, swift",
+    .summary = "packets in queues, with congestion control: none, dcqcn, ndp, swift",
     .law = PathLaw::Shared,
     .can_split = true,
     .links_may_fail = true,

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "astra/config/config_view.h"
+#include "astra/core/registry.h"
 #include "network/backend/packet/link.h"
 #include "network/backend/packet/packet.h"
 #include "network/backend/packet/settings.h"
@@ -50,7 +51,7 @@ class Transport {
 
 struct TransportInfo {
     std::string_view name;
-    std::string_view doc;
+    std::string_view summary;
     bool in_order;  // works badly when packets overtake each other: wants one path a flow
     // Reads the transport's own section. The fabric outlives the transport.
     std::unique_ptr<Transport> (*build)(Fabric& fabric,
@@ -60,6 +61,6 @@ struct TransportInfo {
     void (*check)(const Settings& settings, const ConfigView& section);
 };
 
-std::span<const TransportInfo* const> transports();
+const Registry<TransportInfo>& transports();
 
 }  // namespace astra::packet

@@ -8,12 +8,13 @@ namespace astra {
 #include "network/topology/kinds/builtins.def"
 #undef ASTRA_BUILTIN
 
-std::span<const DimensionInfo* const> dimension_kinds() {
-    static constexpr std::array table = {
+const Registry<DimensionInfo>& dimension_kinds() {
+    static constexpr std::array entries = {
 #define ASTRA_BUILTIN(name) &k##name##Dimension,
 #include "network/topology/kinds/builtins.def"
 #undef ASTRA_BUILTIN
     };
+    static constexpr Registry<DimensionInfo> table("topology", entries);
     return table;
 }
 

@@ -239,11 +239,11 @@ INSTANTIATE_TEST_SUITE_P(All,
 
 TEST(BackendsTest, AreFoundByName) {
     for (const BackendInfo* backend : backends()) {
-        EXPECT_EQ(find_backend(backend->name), backend);
-        EXPECT_FALSE(backend->doc.empty());
+        EXPECT_EQ(backends().find(backend->name), backend);
+        EXPECT_FALSE(backend->summary.empty());
     }
-    EXPECT_EQ(find_backend("congestion"), nullptr);
-    EXPECT_EQ(find_backend(""), nullptr);
+    EXPECT_EQ(backends().find("congestion"), nullptr);
+    EXPECT_EQ(backends().find(""), nullptr);
 }
 
 }  // namespace

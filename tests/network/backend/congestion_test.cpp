@@ -18,7 +18,7 @@ namespace {
 std::vector<std::uint64_t> run(std::string_view backend,
                                const std::vector<Shape>& shapes,
                                const std::vector<Injection>& injections) {
-    const BackendInfo* info = find_backend(backend);
+    const BackendInfo* info = backends().find(backend);
     if (info == nullptr) {
         throw std::invalid_argument("no such backend");
     }

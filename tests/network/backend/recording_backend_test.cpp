@@ -40,7 +40,7 @@ TEST(RecordingBackendTest, KeepsWhenMessagesWereOnTheirWay) {
         const ConfigTree no_keys = ConfigTree::empty_map("test");
         Routing routing(topology, RoutePolicy::DimensionOrder, 1);
         const auto inner =
-            find_backend("congestion_unaware")->build(queue, routing, no_keys.root());
+            backends().find("congestion_unaware")->build(queue, routing, no_keys.root());
         RecordingBackend recorder(queue, *inner, keep);
         Relay relay(queue, recorder);
         relay.hop(0);

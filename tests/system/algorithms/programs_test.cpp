@@ -194,7 +194,7 @@ TEST(ParseAlgorithmTest, EveryListedNameIsValid) {
         EXPECT_EQ(choice.parameter, 0U);
         EXPECT_FALSE(choice.flat);
         EXPECT_FALSE(choice.measured);
-        EXPECT_FALSE(algorithm->doc.empty());
+        EXPECT_FALSE(algorithm->summary.empty());
     }
 }
 

@@ -56,7 +56,7 @@ class DimensionOrderTest : public testing::Test {
                                    std::vector<std::uint64_t> latencies_ps = {0, 0}) {
         CollectivePlan made = plan(kind);
         FormulaLoads loads(std::move(latencies_ps));
-        return find_dimension_order(name)->orders({made, chunks, chunk, loads});
+        return dimension_orders().find(name)->orders({made, chunks, chunk, loads});
     }
 
     static Topology topology_of(const std::vector<std::uint32_t>& sizes) {
@@ -78,7 +78,7 @@ class DimensionOrderTest : public testing::Test {
     Routing routing_{topology_, RoutePolicy::DimensionOrder, 1};
     ConfigTree network_ = ConfigTree::empty_map("network");
     Tuner tuner_{
-        routing_, *find_backend("congestion_unaware"), network_.root(), config_.tuning, {}};
+        routing_, *backends().find("congestion_unaware"), network_.root(), config_.tuning, {}};
     ProcessGroup group_;
 };
 
@@ -175,7 +175,7 @@ TEST_F(DimensionOrderTest, AnAlgorithmMustDoForEveryPlace) {
     config_.algorithms[k].choices = {parse_algorithm("direct"),
                                      parse_algorithm("doubleBinaryTree")};
     EXPECT_NO_THROW(plan(CollectiveKind::AllReduce));
-    config_.dimension_order = find_dimension_order("themis");
+    config_.dimension_order = dimension_orders().find("themis");
     try {
         plan(CollectiveKind::AllReduce);
         ADD_FAILURE();

@@ -24,7 +24,7 @@ constexpr CollectiveKind kKinds[] = {
 TestNetwork aware_network(const std::string& keys) {
     const ConfigTree tree = ConfigTree::parse_text("{" + keys + "}", "network.yml");
     return TestNetwork(
-        *find_backend("congestion_aware"), Topology::from_config(tree.root()), "{" + keys + "}");
+        *backends().find("congestion_aware"), Topology::from_config(tree.root()), "{" + keys + "}");
 }
 
 class SynthesisOnFabric : public testing::TestWithParam<std::string> {};
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Fabrics,
 // 7 chunks over 7 links each, all at once: 10^7 bytes at 100 GB/s are 100 us, and 500 ns of
 // latency. An all_reduce does it twice, and handles the messages in between.
 TEST(Synthesis, SendsEverythingAtOnceWhereAllAreConnected) {
-    TestNetwork network(*find_backend("congestion_aware"),
+    TestNetwork network(*backends().find("congestion_aware"),
                         {{"fully_connected", 8, {800'000'000'000}, 500'000}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));
     const SynthesisSettings settings{{80'000'000}, kHandling};
@@ -102,7 +102,7 @@ TEST(Synthesis, SendsEverythingAtOnceWhereAllAreConnected) {
 // are 5033.16 us. Within 2 %, with both directions of all rings at work.
 TEST(Synthesis, ReachesTheBoundOfATorus) {
     TestNetwork network(
-        *find_backend("congestion_aware"),
+        *backends().find("congestion_aware"),
         {{"ring", 4, {400'000'000'000}, 500'000}, {"ring", 4, {400'000'000'000}, 500'000}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));
     const Bytes size{1U << 30U};
@@ -119,7 +119,7 @@ TEST(Synthesis, ReachesTheBoundOfATorus) {
 // what is left, (31/32 · 2^30 - 0.235 · 10^9) / 400 GB/s = 2013 us on average.
 TEST(Synthesis, UsesLinksInProportionToTheirBandwidth) {
     TestNetwork network(
-        *find_backend("congestion_aware"),
+        *backends().find("congestion_aware"),
         {{"ring", 4, {1'600'000'000'000}, 500'000}, {"switch", 8, {800'000'000'000}, 500'000}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));
     const Bytes size{1U << 30U};
@@ -138,7 +138,7 @@ TEST(Synthesis, UsesLinksInProportionToTheirBandwidth) {
 
 // The even ranks of a ring, out of order: neighbours are those with one other rank between.
 TEST(Synthesis, RunsOnSomeRanksOfAFabric) {
-    TestNetwork network(*find_backend("congestion_aware"),
+    TestNetwork network(*backends().find("congestion_aware"),
                         {{"ring", 8, {400'000'000'000}, 500'000}});
     const std::vector<std::uint32_t> ranks = {4, 0, 2, 6};
     const GroupGraph graph(network.routing(), ranks);
@@ -158,7 +158,7 @@ TEST(Synthesis, RunsOnSomeRanksOfAFabric) {
 
 TEST(Synthesis, IsTheSameForTheSameSeed) {
     TestNetwork network(
-        *find_backend("congestion_aware"),
+        *backends().find("congestion_aware"),
         {{"ring", 4, {400'000'000'000}, 500'000}, {"ring", 3, {400'000'000'000}, 500'000}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));
     const ProgramShape shape = shape_of(CollectiveKind::AllReduce, 12, 4);
@@ -170,7 +170,7 @@ TEST(Synthesis, IsTheSameForTheSameSeed) {
 // Sizes, latencies and delays of years, and links of a bit a second: the plan stays finite, and is
 // the one of a size at which latencies do not matter either.
 TEST(Synthesis, PlansForAbsurdSizes) {
-    TestNetwork network(*find_backend("congestion_aware"), {{"ring", 6, {1}, kMaxPs / 2}});
+    TestNetwork network(*backends().find("congestion_aware"), {{"ring", 6, {1}, kMaxPs / 2}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));
     const ProgramShape shape = shape_of(CollectiveKind::AllReduce, 6, 4);
     const auto transfers = synthesise(graph, shape, {{kMaxPs}, {kMaxPs}, {1}});
@@ -183,7 +183,7 @@ TEST(Synthesis, PlansForAbsurdSizes) {
 // over slow links, 192 of 960 transfers in all. With equal links it would be half of them.
 TEST(Synthesis, PlansForAbsurdSizesInProportion) {
     TestNetwork network(
-        *find_backend("congestion_aware"),
+        *backends().find("congestion_aware"),
         {{"ring", 4, {800'000'000'000}, 500'000}, {"ring", 4, {100'000'000'000}, 500'000}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));
     const ProgramShape shape = shape_of(CollectiveKind::AllGather, 16, 4);
@@ -198,7 +198,7 @@ TEST(Synthesis, PlansForAbsurdSizesInProportion) {
 
 // 20,000 chunks a member are planned as well as four: within 1 us of the bound.
 TEST(Synthesis, TakesManyChunks) {
-    TestNetwork network(*find_backend("congestion_aware"),
+    TestNetwork network(*backends().find("congestion_aware"),
                         {{"ring", 3, {400'000'000'000}, 500'000}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));
     const ProgramShape shape = shape_of(CollectiveKind::AllGather, 3, 20'000);

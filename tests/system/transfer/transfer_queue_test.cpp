@@ -24,10 +24,10 @@ constexpr const char* kNetwork =
 class Network final : public PrivateNetwork {
   public:
     Network(const Topology& topology, const ConfigView& view, const char* backend)
-        : info_(*find_backend(backend)),
+        : info_(*backends().find(backend)),
           keys_(view),
           routing_(read_routing(view, topology, RoutePolicy::DimensionOrder, false)),
-          backend_(find_backend(backend)->build(queue_, routing_, view)) {}
+          backend_(backends().find(backend)->build(queue_, routing_, view)) {}
     EventQueue& queue() override { return queue_; }
     Routing& routing() override { return routing_; }
     NetworkBackend& backend() override { return *backend_; }

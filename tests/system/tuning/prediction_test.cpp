@@ -25,7 +25,7 @@ class Predictor {
         : tree_(ConfigTree::parse_text(network.yaml(), "test")),
           topology_(Topology::from_config(tree_.root().at("network"))),
           routing_(topology_, RoutePolicy::DimensionOrder, 1),
-          network_(routing_, *find_backend(network.backend), tree_.root().at("network")) {}
+          network_(routing_, *backends().find(network.backend), tree_.root().at("network")) {}
 
     std::uint32_t ranks() const { return topology_.ranks(); }
     PredictedProgram program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape) {

@@ -38,7 +38,7 @@ class Playground {
     explicit Playground(const char* backend, std::uint32_t ranks = 8)
         : topology_(build({{"switch", ranks, gib_a_second(50), kLink}})),
           routing_(topology_, RoutePolicy::DimensionOrder, 1),
-          backend_(find_backend(backend)->build(queue_, routing_, no_keys_.root())),
+          backend_(backends().find(backend)->build(queue_, routing_, no_keys_.root())),
           player_(queue_, *backend_) {}
 
     void add(const std::string& text,

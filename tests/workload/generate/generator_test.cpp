@@ -175,7 +175,7 @@ TEST(Generator, ChecksWhatItWrites) {
 
 TEST(Generator, DescribesItself) {
     for (const Generator& generator : generators()) {
-        EXPECT_THAT(describe_generators(), HasSubstr(generator.name + ": " + generator.doc));
+        EXPECT_THAT(describe_generators(), HasSubstr(generator.name + ": " + generator.summary));
     }
 }
 

@@ -8,12 +8,13 @@ namespace astra::packet {
 #include "network/backend/packet/transport/builtins.def"
 #undef ASTRA_BUILTIN
 
-std::span<const TransportInfo* const> transports() {
-    static constexpr std::array table = {
+const Registry<TransportInfo>& transports() {
+    static constexpr std::array entries = {
 #define ASTRA_BUILTIN(name) &k##name##Transport,
 #include "network/backend/packet/transport/builtins.def"
 #undef ASTRA_BUILTIN
     };
+    static constexpr Registry<TransportInfo> table("transport", entries);
     return table;
 }
 

@@ -20,7 +20,7 @@ namespace {
 // `text` is a section `network`.
 TestNetwork flow_network(const std::string& text) {
     const ConfigTree tree = ConfigTree::parse_text(text, "network.yml");
-    return TestNetwork(*find_backend("flow"), Topology::from_config(tree.root()), text);
+    return TestNetwork(*backends().find("flow"), Topology::from_config(tree.root()), text);
 }
 
 std::string leaf_spine(std::uint32_t hosts, std::uint32_t per_leaf, const std::string& more = "") {

@@ -214,7 +214,7 @@ TEST(PacketNoneTest, TheTransportsAreListed) {
     std::vector<std::string> names;
     for (const packet::TransportInfo* transport : packet::transports()) {
         names.emplace_back(transport->name);
-        EXPECT_FALSE(transport->doc.empty());
+        EXPECT_FALSE(transport->summary.empty());
     }
     EXPECT_EQ(names, (std::vector<std::string>{"dcqcn", "ndp", "none", "swift"}));
 }
