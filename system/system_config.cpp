@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/config/registry_choice.h"
 #include "astra/core/nearest.h"
 #include "system/engine/chunk_order.h"

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "astra/core/types.h"
 
 namespace astra {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
 #include "astra/simulation/simulation.h"

@@ -11,6 +11,7 @@
 #include "astra/app/options.h"
 #include "astra/app/progress_line.h"
 #include "astra/config/astra_sim/astra_sim.h"
+#include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"

@@ -1,10 +1,9 @@
-// The readers of ConfigView for one value.
+#include "astra/config/config_scalar.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-#include "astra/config/config_node.h"
-#include "astra/config/config_view.h"
 #include "astra/config/decimal.h"
 #include "astra/config/units.h"
 #include "astra/core/nearest.h"
@@ -12,33 +11,33 @@
 namespace astra {
 namespace {
 
-const std::string& text_of(const ConfigView& view,
-                           const ConfigNode& node,
-                           std::string_view expected) {
+[[noreturn]] void fail(const ConfigNode& node, std::string_view message) {
+    fail_at(node.place, path_of(node), message);
+}
+
+const std::string& text_of(const ConfigNode& node, std::string_view expected) {
     if (node.kind == ConfigNode::Kind::Null) {
-        view.fail("has no value; " + std::string(expected) + " is expected");
+        fail(node, "has no value; " + std::string(expected) + " is expected");
     }
     if (node.kind != ConfigNode::Kind::Scalar) {
-        view.fail("is " + std::string(describe(node)) + "; " + std::string(expected) +
-                  " is expected");
+        fail(node,
+             "is " + std::string(describe(node)) + "; " + std::string(expected) + " is expected");
     }
     return node.scalar;
 }
 
 // The text of a value that is not a string.
-const std::string& plain_text_of(const ConfigView& view,
-                                 const ConfigNode& node,
-                                 std::string_view expected) {
-    const std::string& text = text_of(view, node, expected);
+const std::string& plain_text_of(const ConfigNode& node, std::string_view expected) {
+    const std::string& text = text_of(node, expected);
     if (node.quoted) {
-        view.fail("'" + text + "' is text in quotes; " + std::string(expected) + " is expected");
+        fail(node, "'" + text + "' is text in quotes; " + std::string(expected) + " is expected");
     }
     return text;
 }
 
 // parse_*(text) of units.h, with an error that says what such a quantity looks like.
 template <class Quantity>
-Quantity quantity_of(const ConfigView& view,
+Quantity quantity_of(const ConfigNode& node,
                      const std::string& text,
                      std::optional<Quantity> (*parse)(std::string_view),
                      std::string_view expected) {
@@ -46,109 +45,111 @@ Quantity quantity_of(const ConfigView& view,
         return *value;
     }
     const bool bare = parse_decimal(text).has_value();
-    view.fail("'" + text + "' " + (bare ? "has no unit" : "is not valid") + "; " +
-              std::string(expected) + " is expected");
+    fail(node,
+         "'" + text + "' " + (bare ? "has no unit" : "is not valid") + "; " +
+             std::string(expected) + " is expected");
 }
 
 }  // namespace
 
-std::string ConfigView::as_string() const {
-    const std::string& text = text_of(*this, *node_, "a text");
-    node_->read_as_text = true;
+std::string as_string(ConfigNode& node) {
+    const std::string& text = text_of(node, "a text");
+    node.read_as_text = true;
     return text;
 }
 
-bool ConfigView::as_bool() const {
+bool as_bool(ConfigNode& node) {
     constexpr std::string_view expected = "true or false";
     constexpr std::array<std::string_view, 4> trues = {"true", "yes", "on", "1"};
     constexpr std::array<std::string_view, 4> falses = {"false", "no", "off", "0"};
-    const std::string& text = plain_text_of(*this, *node_, expected);
+    const std::string& text = plain_text_of(node, expected);
     std::string lower = text;
     std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    node_->read_as_bool = true;
+    node.read_as_bool = true;
     if (std::find(trues.begin(), trues.end(), lower) != trues.end()) {
         return true;
     }
     if (std::find(falses.begin(), falses.end(), lower) == falses.end()) {
-        fail("'" + text + "' is not valid; true or false is expected");
+        fail(node, "'" + text + "' is not valid; true or false is expected");
     }
     return false;
 }
 
-double ConfigView::as_number() const {
-    const std::string& text = plain_text_of(*this, *node_, "a number");
+double as_number(ConfigNode& node) {
+    const std::string& text = plain_text_of(node, "a number");
     const bool negative = text.starts_with('-');
     const std::string_view digits = std::string_view(text).substr(negative ? 1 : 0);
     const bool two_signs = negative && digits.starts_with('+');
     const std::optional<Decimal> number = parse_decimal(digits);
     const std::optional<double> value = number && !two_signs ? to_double(*number, 0) : std::nullopt;
     if (!value) {
-        fail("'" + text + "' is not a number; a finite number is expected");
+        fail(node, "'" + text + "' is not a number; a finite number is expected");
     }
     return negative ? -*value : *value;
 }
 
-std::uint64_t ConfigView::as_integer(std::uint64_t least, std::uint64_t most) const {
+std::uint64_t as_integer(ConfigNode& node, std::uint64_t least, std::uint64_t most) {
     const std::string expected =
         "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
-    const std::string& text = plain_text_of(*this, *node_, expected);
+    const std::string& text = plain_text_of(node, expected);
     const std::optional<Decimal> number = parse_decimal(text);
     const std::optional<std::uint64_t> value =
         number && number->is_integer() ? scaled(*number, 1) : std::nullopt;
     if (!value || *value < least || *value > most) {
-        fail("'" + text + "' is not valid; " + expected + " is expected");
+        fail(node, "'" + text + "' is not valid; " + expected + " is expected");
     }
     return *value;
 }
 
-Duration ConfigView::as_duration() const {
+Duration as_duration(ConfigNode& node) {
     constexpr std::string_view expected =
         "a time with a unit (ps, ns, us, ms, s, min, h) such as 500ns";
-    return quantity_of(*this, text_of(*this, *node_, expected), &parse_duration, expected);
+    return quantity_of(node, text_of(node, expected), &parse_duration, expected);
 }
 
-Bytes ConfigView::as_bytes() const {
+Bytes as_bytes(ConfigNode& node) {
     constexpr std::string_view expected =
         "a size with a unit (B, KB, MB, GB, TB, KiB, MiB, GiB, TiB) such as 1MiB";
-    return quantity_of(*this, text_of(*this, *node_, expected), &parse_bytes, expected);
+    return quantity_of(node, text_of(node, expected), &parse_bytes, expected);
 }
 
-Bandwidth ConfigView::as_bandwidth() const {
+Bandwidth as_bandwidth(ConfigNode& node) {
     constexpr std::string_view expected =
         "a bandwidth with a unit (bps, Gbps, B/s, GB/s, GiB/s, ...) such as 50GB/s";
-    return quantity_of(*this, text_of(*this, *node_, expected), &parse_bandwidth, expected);
+    return quantity_of(node, text_of(node, expected), &parse_bandwidth, expected);
 }
 
-double ConfigView::as_rate() const {
+double as_rate(ConfigNode& node) {
     constexpr std::string_view expected =
         "a rate with a unit (FLOPS, GFLOPS, TFLOPS, PFLOPS, ...) such as 312TFLOPS";
-    return quantity_of(*this, text_of(*this, *node_, expected), &parse_rate, expected);
+    return quantity_of(node, text_of(node, expected), &parse_rate, expected);
 }
 
-std::string ConfigView::as_choice(std::span<const std::string> choices) const {
+std::string as_choice(ConfigNode& node, std::span<const std::string> choices) {
     std::string listed;
     for (const std::string& choice : choices) {
         listed.append(listed.empty() ? "" : ", ").append(choice);
     }
-    const std::string& text = text_of(*this, *node_, "one of " + listed);
-    node_->read_as_text = true;
+    const std::string& text = text_of(node, "one of " + listed);
+    node.read_as_text = true;
     if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
         const std::string nearest = nearest_name(text, choices);
-        fail("'" + text + "' is not one of " + listed +
-             (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+        fail(node,
+             "'" + text + "' is not one of " + listed +
+                 (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
     }
     return text;
 }
 
-std::string ConfigView::as_file_name() const {
-    const std::string name = as_string();
+std::string as_file_name(ConfigNode& node) {
+    const std::string name = as_string(node);
     if (name.empty()) {
-        fail("is empty; a file name is expected");
+        fail(node, "is empty; a file name is expected");
     }
-    node_->file_name = true;
-    const std::string base = folder();
+    node.file_name = true;
+    const std::string& base = node.place.source->folder;
     return name.starts_with('/') || base == "." ? name : base + "/" + name;
 }
 

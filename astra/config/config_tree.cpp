@@ -1,3 +1,5 @@
+#include "astra/config/config_tree.h"
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -6,7 +8,6 @@
 #include "astra/config/config_node.h"
 #include "astra/config/config_parse.h"
 #include "astra/config/config_text.h"
-#include "astra/config/config_view.h"
 #include "astra/core/error.h"
 
 namespace astra {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "astra/config/config_node.h"
+#include "astra/config/config_scalar.h"
 #include "astra/config/exact_text.h"
 #include "astra/core/nearest.h"
 
@@ -213,6 +214,46 @@ std::vector<ConfigView> ConfigView::items() const {
         result.push_back(ConfigView(child.get()));
     }
     return result;
+}
+
+std::string ConfigView::as_string() const {
+    return astra::as_string(*node_);
+}
+
+bool ConfigView::as_bool() const {
+    return astra::as_bool(*node_);
+}
+
+double ConfigView::as_number() const {
+    return astra::as_number(*node_);
+}
+
+std::uint64_t ConfigView::as_integer(std::uint64_t least, std::uint64_t most) const {
+    return astra::as_integer(*node_, least, most);
+}
+
+Duration ConfigView::as_duration() const {
+    return astra::as_duration(*node_);
+}
+
+Bytes ConfigView::as_bytes() const {
+    return astra::as_bytes(*node_);
+}
+
+Bandwidth ConfigView::as_bandwidth() const {
+    return astra::as_bandwidth(*node_);
+}
+
+double ConfigView::as_rate() const {
+    return astra::as_rate(*node_);
+}
+
+std::string ConfigView::as_choice(std::span<const std::string> choices) const {
+    return astra::as_choice(*node_, choices);
+}
+
+std::string ConfigView::as_file_name() const {
+    return astra::as_file_name(*node_);
 }
 
 std::string ConfigView::where() const {

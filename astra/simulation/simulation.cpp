@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "astra/simulation/simulation_parts.h"
 #include "workload/custom_collective/program_files.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
 #include "astra/simulation/run_result.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/event_queue.h"
 #include "astra/simulation/jobs.h"
 #include "astra/simulation/simulation.h"

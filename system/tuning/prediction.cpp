@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/check.h"
 #include "astra/core/event_queue.h"
 #include "astra/core/transfer_clock.h"

@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "astra/config/config_tree.h"
 #include "astra/config/config_view.h"
 #include "network/backend/backend.h"
 #include "system/program/program.h"

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "tests/support/caramel_study.h"
 #include "tests/support/experiment.h"
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/app/command.h"
+#include "astra/config/config_tree.h"
 #include "astra/results/result_files.h"
 #include "astra/simulation/simulation.h"
 #include "network/topology/topology.h"

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/simulation/simulation.h"
 #include "system/transfer/policy.h"
 #include "tests/support/experiment.h"

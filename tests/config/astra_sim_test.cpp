@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 
 namespace astra {

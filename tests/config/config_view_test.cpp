@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 
 namespace astra {

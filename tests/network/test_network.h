@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "network/backend/backend.h"
 
 namespace astra {

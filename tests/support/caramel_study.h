@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "astra/config/config_tree.h"
 #include "astra/simulation/run_result.h"
 #include "astra/simulation/simulation.h"
 #include "tests/support/source_folder.h"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "astra/config/astra_sim/astra_sim.h"
+#include "astra/config/config_tree.h"
 #include "workload/chakra/chakra_writer.h"
 
 namespace astra::test {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "system/engine/chunk_order.h"
 #include "system/engine/collective_engine.h"
 #include "system/plan/dimension_order.h"

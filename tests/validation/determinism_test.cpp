@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/results/result_files.h"
 #include "tests/support/experiment.h"
 

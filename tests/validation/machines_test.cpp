@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "astra/simulation/simulation.h"
 #include "tests/support/experiment.h"
 #include "tests/support/source_folder.h"

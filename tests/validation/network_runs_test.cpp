@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "astra/config/config_tree.h"
 #include "tests/support/experiment.h"
 #include "tests/support/flow_text.h"
 #include "tests/support/network_models.h"

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "tests/network/test_network.h"
 #include "tests/support/experiment.h"
 #include "tests/support/network_models.h"

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "astra/config/config_tree.h"
 #include "astra/config/config_view.h"
 #include "astra/core/error.h"
 #include "workload/graph/messages.h"

@@ -9,6 +9,7 @@
 #include <re2/re2.h>
 #include <re2/set.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/config/config_view.h"
 #include "astra/core/check.h"
 

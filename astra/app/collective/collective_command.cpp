@@ -9,6 +9,7 @@
 #include "astra/app/collective_names.h"
 #include "astra/app/command.h"
 #include "astra/app/options.h"
+#include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
 #include "astra/core/nearest.h"

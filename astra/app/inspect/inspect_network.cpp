@@ -13,6 +13,7 @@
 #include "astra/app/checked_network.h"
 #include "astra/app/options.h"
 #include "astra/config/astra_sim/astra_sim_parts.h"
+#include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
 #include "astra/results/output_folder.h"

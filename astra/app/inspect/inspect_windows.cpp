@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "astra/app/options.h"
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "astra/results/output_folder.h"
 #include "astra/simulation/simulation.h"

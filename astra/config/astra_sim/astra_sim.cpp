@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "astra/config/astra_sim/astra_sim_parts.h"
+#include "astra/config/config_tree.h"
 #include "astra/config/decimal.h"
 #include "astra/config/exact_text.h"
 #include "astra/config/units.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "astra/core/warnings.h"
 
 namespace astra {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "astra/config/astra_sim/astra_sim_parts.h"
+#include "astra/config/config_tree.h"
 
 namespace astra {
 namespace {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "astra/config/config_tree.h"
 #include "astra/config/config_view.h"
 #include "astra/core/warnings.h"
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "astra/config/astra_sim/astra_sim_parts.h"
+#include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 
 namespace astra {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/nearest.h"
 #include "network/topology/fabric.h"
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "tests/network/test_network.h"
 
 namespace astra {

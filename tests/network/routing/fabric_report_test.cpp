@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "network/topology/fabric.h"
 #include "tests/support/experiment.h"
 

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/routing/routing.h"
 #include "tests/support/experiment.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/routing/routing.h"
 

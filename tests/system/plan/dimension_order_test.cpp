@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "system/tuning/algorithm_choice.h"
 #include "system/tuning/tuner.h"
 #include "tests/network/test_network.h"

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "system/algorithms/algorithm.h"
 #include "system/tuning/algorithm_choice.h"
 #include "tests/network/test_network.h"

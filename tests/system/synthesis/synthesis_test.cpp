@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "system/program/verifier.h"
 #include "system/synthesis/bandwidth_bound.h"

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "system/transfer/forecast_run.h"
 #include "system/transfer/policy.h"

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/backend/backend.h"
 #include "workload/custom_collective/program_files.h"

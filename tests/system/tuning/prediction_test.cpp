@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "network/backend/backend.h"
 #include "system/algorithms/algorithm.h"
 #include "system/tuning/algorithm_choice.h"

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "tests/support/experiment.h"
 #include "workload/custom_collective/chakra_collective.h"

@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "tests/network/test_network.h"
 #include "tests/support/experiment.h"
 #include "tests/support/flow_text.h"

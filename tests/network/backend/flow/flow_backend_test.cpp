@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/backend/flow/flow_route.h"
 #include "network/backend/flow/link_blocks.h"

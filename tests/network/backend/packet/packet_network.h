@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "astra/config/config_view.h"
+#include "astra/config/config_tree.h"
 #include "network/backend/packet/packet_backend.h"
 #include "tests/network/test_network.h"
 
