@@ -21,10 +21,10 @@ constexpr std::uint64_t kMostRanks = 1U << 20;
 // NAME -> the kinds that have a parameter of that name.
 std::map<std::string, std::string> parameter_names() {
     std::map<std::string, std::string> names;
-    for (const Generator& generator : generators()) {
-        for (const GeneratorParameter& parameter : generator.parameters) {
-            std::string& kinds = names[parameter.name];
-            kinds += (kinds.empty() ? "" : ", ") + generator.name;
+    for (const Generator* generator : generators()) {
+        for (const GeneratorParameter& parameter : generator->parameters) {
+            std::string& kinds = names[std::string(parameter.name)];
+            kinds.append(kinds.empty() ? "" : ", ").append(generator->name);
         }
     }
     return names;

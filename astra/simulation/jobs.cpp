@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <numeric>
 #include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -207,16 +208,14 @@ void JobReader::read_generator(const ConfigView& generate, Spec& spec) {
         (key == "kind" ? spec.generator : spec.parameters[key]) = value.as_string();
     }
     generate.at("kind");
-    for (const Generator& generator : generators()) {
-        for (const GeneratorParameter& parameter : generator.parameters) {
-            if (generator.name != spec.generator) {
-                continue;
-            }
-            std::string& value = spec.parameters[parameter.name];
-            value = generate.string_or(parameter.name, parameter.fallback);
-            if (parameter.is_file && !value.empty()) {
-                value = generate.at(parameter.name).as_file_name();
-            }
+    const Generator* generator = generators().find(spec.generator);
+    for (const GeneratorParameter& parameter :
+         generator == nullptr ? std::span<const GeneratorParameter>() : generator->parameters) {
+        const std::string name(parameter.name);
+        std::string& value = spec.parameters[name];
+        value = generate.string_or(name, std::string(parameter.fallback));
+        if (parameter.is_file && !value.empty()) {
+            value = generate.at(name).as_file_name();
         }
     }
     spec.generated = true;

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "workload/generate/chain.h"
 
 namespace astra {
@@ -30,19 +32,28 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
     }
 }
 
+constexpr std::array kParameters = {
+    GeneratorParameter{.name = "collective",
+                       .doc = "what each does: all_reduce, all_gather, ...",
+                       .fallback = "all_reduce"},
+    GeneratorParameter{.name = "bytes", .doc = "comm_size of each", .fallback = "1MiB"},
+    GeneratorParameter{.name = "count", .doc = "how many", .fallback = "1"},
+    GeneratorParameter{
+        .name = "chained", .doc = "whether each waits for the one before", .fallback = "true"},
+    GeneratorParameter{.name = "priority_step",
+                       .doc = "comm_priority grows by it from one to the next",
+                       .fallback = "0"},
+};
+
 }  // namespace
 
-Generator collective_generator() {
-    return {"collective",
-            "Collectives over all ranks, one after the other or all at once.",
-            {{"collective", "what each does: all_reduce, all_gather, ...", "all_reduce"},
-             {"bytes", "comm_size of each", "1MiB"},
-             {"count", "how many", "1"},
-             {"chained", "whether each waits for the one before", "true"},
-             {"priority_step", "comm_priority grows by it from one to the next", "0"}},
-            true,
-            emit,
-            no_groups};
-}
+extern const Generator kCollectiveGenerator;
+const Generator kCollectiveGenerator = {
+    .name = "collective",
+    .summary = "Collectives over all ranks, one after the other or all at once",
+    .parameters = kParameters,
+    .same_for_all_ranks = true,
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "workload/generate/chain.h"
 
 namespace astra {
@@ -20,17 +22,22 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
     }
 }
 
+constexpr std::array kParameters = {
+    GeneratorParameter{.name = "count", .doc = "how many", .fallback = "1"},
+    GeneratorParameter{.name = "duration", .doc = "of each", .fallback = "1us"},
+    GeneratorParameter{
+        .name = "chained", .doc = "whether each waits for the one before", .fallback = "true"},
+};
+
 }  // namespace
 
-Generator compute_generator() {
-    return {"compute",
-            "Computations of one length, one after the other or all at once.",
-            {{"count", "how many", "1"},
-             {"duration", "of each", "1us"},
-             {"chained", "whether each waits for the one before", "true"}},
-            true,
-            emit,
-            no_groups};
-}
+extern const Generator kComputeGenerator;
+const Generator kComputeGenerator = {
+    .name = "compute",
+    .summary = "Computations of one length, one after the other or all at once",
+    .parameters = kParameters,
+    .same_for_all_ranks = true,
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "workload/generate/chain.h"
 
 namespace astra {
@@ -18,10 +20,10 @@ std::vector<std::uint64_t> shares(const GeneratorParameters& parameters, std::ui
     }
     std::vector<std::uint64_t> weights(ranks);
     std::uint64_t sum = 0;
-    for (std::uint64_t place = 0; place < ranks; ++place) {
+    for (std::uint64_t behind = 0; behind < ranks; ++behind) {
         const std::uint64_t weight =
-            ranks == 1 ? 1 : (ranks - 1) + (ranks - 1 - place) * (skew - 1);
-        weights[(layer + place) % ranks] = weight;
+            ranks == 1 ? 1 : (ranks - 1) + (ranks - 1 - behind) * (skew - 1);
+        weights[(layer + behind) % ranks] = weight;
         sum += weight;
     }
     for (std::uint64_t& weight : weights) {
@@ -39,28 +41,38 @@ void emit(const GeneratorParameters& parameters, std::uint32_t rank, NodeSink& s
     for (std::uint64_t layer = 0; layer < layers; ++layer) {
         const std::string number = std::to_string(layer);
         const std::vector<std::uint64_t> to_experts = shares(parameters, layer);
-        const std::vector<std::uint64_t> own(parameters.ranks(), to_experts[rank]);
+        const std::vector<std::uint64_t> to_me(parameters.ranks(), to_experts[rank]);
         last = {chain.compute("attention_" + number, last, attention)};
-        last = {chain.all_to_all("dispatch_" + number, last, to_experts, own)};
+        last = {chain.all_to_all("dispatch_" + number, last, to_experts, to_me)};
         last = {chain.compute("expert_" + number, last, expert)};
-        last = {chain.all_to_all("combine_" + number, last, own, to_experts)};
+        last = {chain.all_to_all("combine_" + number, last, to_me, to_experts)};
     }
 }
 
+constexpr std::array kParameters = {
+    GeneratorParameter{.name = "layers", .doc = "of the model", .fallback = "4"},
+    GeneratorParameter{
+        .name = "attention", .doc = "computation before the experts", .fallback = "100us"},
+    GeneratorParameter{.name = "expert", .doc = "computation of an expert", .fallback = "100us"},
+    GeneratorParameter{.name = "bytes",
+                       .doc = "tokens of a rank, those that stay on it included",
+                       .fallback = "16MiB"},
+    GeneratorParameter{.name = "skew",
+                       .doc = "how much more the most wanted expert gets than the least",
+                       .fallback = "1"},
+};
+
 }  // namespace
 
-Generator experts_generator() {
-    return {"experts",
-            "Layers of experts, one a rank: every rank sends some of its tokens to each expert and "
-            "gets them back, by all_to_alls with a size for each pair.",
-            {{"layers", "of the model", "4"},
-             {"attention", "computation before the experts", "100us"},
-             {"expert", "computation of an expert", "100us"},
-             {"bytes", "tokens of a rank, those of its own expert included", "16MiB"},
-             {"skew", "how much more the most wanted expert gets than the least", "1"}},
-            false,
-            emit,
-            no_groups};
-}
+extern const Generator kExpertsGenerator;
+const Generator kExpertsGenerator = {
+    .name = "experts",
+    .summary =
+        "Layers of experts, one a rank: every rank sends some of its tokens to each expert and "
+        "gets them back, by all_to_alls with a size for each pair",
+    .parameters = kParameters,
+    .same_for_all_ranks = false,
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -1,5 +1,6 @@
 #include "workload/generate/generator.h"
 
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -18,39 +19,43 @@
 
 namespace astra {
 
-#define ASTRA_BUILTIN(name) Generator name##_generator();
+#define ASTRA_BUILTIN(name) extern const Generator k##name##Generator;
 #include "workload/generate/builtins.def"
 #undef ASTRA_BUILTIN
 
 namespace {
 
-template <typename Entry>
-std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+std::vector<std::string> names_of(std::span<const GeneratorParameter> parameters) {
     std::vector<std::string> names;
-    names.reserve(entries.size());
-    for (const Entry& entry : entries) {
-        names.push_back(entry.name);
+    names.reserve(parameters.size());
+    for (const GeneratorParameter& parameter : parameters) {
+        names.emplace_back(parameter.name);
     }
     return names;
 }
 
 const Generator& find_generator(const std::string& kind) {
-    for (const Generator& generator : generators()) {
-        if (generator.name == kind) {
-            return generator;
-        }
+    const Generator* generator = generators().find(kind);
+    if (generator == nullptr) {
+        throw ConfigError("generate: unknown kind '" + kind + "'" + generators().nearest(kind));
     }
-    throw ConfigError("generate: unknown kind '" + kind + "'" +
-                      suggestion(kind, names_of(generators())));
+    return *generator;
+}
+
+std::vector<GroupDefinition> groups_of(const Generator& generator,
+                                       const GeneratorParameters& parameters) {
+    return generator.groups == nullptr ? std::vector<GroupDefinition>()
+                                       : generator.groups(parameters);
 }
 
 GeneratorParameters parameters_of(const Generator& generator,
                                   const ParameterMap& given,
                                   std::uint32_t ranks) {
+    std::string kind(generator.name);
     if (ranks == 0) {
-        throw ConfigError("generate: " + generator.name + ": at least one rank is needed");
+        throw ConfigError("generate: " + kind + ": at least one rank is needed");
     }
-    return {generator.name, generator.parameters, given, ranks};
+    return {std::move(kind), generator.parameters, given, ranks};
 }
 
 class GraphSink final : public NodeSink {
@@ -111,12 +116,12 @@ void check_folder(const std::string& prefix) {
 }  // namespace
 
 GeneratorParameters::GeneratorParameters(std::string kind,
-                                         const std::vector<GeneratorParameter>& known,
+                                         std::span<const GeneratorParameter> known,
                                          const ParameterMap& given,
                                          std::uint32_t ranks)
     : kind_(std::move(kind)), ranks_(ranks) {
     for (const GeneratorParameter& parameter : known) {
-        fallbacks_[parameter.name] = parameter.fallback;
+        fallbacks_.emplace(parameter.name, parameter.fallback);
     }
     values_ = fallbacks_;
     for (const auto& [name, value] : given) {
@@ -209,27 +214,25 @@ std::uint32_t GeneratorParameters::choice(const std::string& name,
     fail(name, "'" + value + "' is not known" + suggestion(value, choices));
 }
 
-std::vector<GroupDefinition> no_groups(const GeneratorParameters& /*parameters*/) {
-    return {};
-}
-
-const std::vector<Generator>& generators() {
-#define ASTRA_BUILTIN(name) name##_generator(),
-    static const std::vector<Generator> table = {
+const Registry<Generator>& generators() {
+    static constexpr std::array entries = {
+#define ASTRA_BUILTIN(name) &k##name##Generator,
 #include "workload/generate/builtins.def"
-    };
 #undef ASTRA_BUILTIN
+    };
+    static constexpr Registry<Generator> table("kind", entries);
     return table;
 }
 
 std::string describe_generators() {
     std::string result;
-    for (const Generator& generator : generators()) {
-        result += generator.name + ": " + generator.summary + "\n";
-        for (const GeneratorParameter& parameter : generator.parameters) {
-            const std::string value =
-                parameter.fallback.empty() && parameter.is_file ? "FILE" : parameter.fallback;
-            result += "  " + parameter.name + "=" + value + ": " + parameter.doc + "\n";
+    for (const Generator* generator : generators()) {
+        result.append(generator->name).append(": ").append(generator->summary).append("\n");
+        for (const GeneratorParameter& parameter : generator->parameters) {
+            const bool names_file = parameter.fallback.empty() && parameter.is_file;
+            result.append("  ").append(parameter.name).append("=");
+            result.append(names_file ? "FILE" : parameter.fallback);
+            result.append(": ").append(parameter.doc).append("\n");
         }
     }
     return result;
@@ -242,7 +245,7 @@ Workload generate_workload(const std::string& kind,
     const Generator& generator = find_generator(kind);
     const GeneratorParameters checked = parameters_of(generator, parameters, ranks);
     const std::string source = "generated " + kind;
-    GroupTable groups(ranks, generator.groups(checked), source);
+    GroupTable groups(ranks, groups_of(generator, checked), source);
     WorkloadAssembler assembler;
     UnresolvedRank trace;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -271,7 +274,7 @@ void write_traces(const std::string& kind,
         generator.emit(checked, rank, sink);
         sink.close();
     }
-    const std::vector<GroupDefinition> groups = generator.groups(checked);
+    const std::vector<GroupDefinition> groups = groups_of(generator, checked);
     if (!groups.empty()) {
         write_group_file(groups, prefix + ".groups.json");
     }

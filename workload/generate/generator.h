@@ -1,12 +1,15 @@
-// Synthetic workloads, made in memory or written as traces. A kind is one file in generate/ and one
-// line in generate/builtins.def.
+// Synthetic workloads, made in memory or written as traces. A kind is one source of this folder and
+// one line in its builtins.def.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "astra/core/registry.h"
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
 #include "workload/graph/execution_graph.h"
@@ -17,9 +20,9 @@ namespace astra {
 using ParameterMap = std::map<std::string, std::string>;
 
 struct GeneratorParameter {
-    std::string name;
-    std::string doc;
-    std::string fallback;  // the value if none is given, in the same form
+    std::string_view name;
+    std::string_view doc;
+    std::string_view fallback;  // the value if none is given, in the same form
     bool is_file = false;
 };
 
@@ -32,7 +35,7 @@ class GeneratorParameters {
   public:
     // Throws for a name that `known` does not have.
     GeneratorParameters(std::string kind,
-                        const std::vector<GeneratorParameter>& known,
+                        std::span<const GeneratorParameter> known,
                         const ParameterMap& given,
                         std::uint32_t ranks);
 
@@ -71,17 +74,18 @@ class NodeSink {
 };
 
 struct Generator {
-    std::string name;
-    std::string summary;  // one sentence
-    std::vector<GeneratorParameter> parameters;
-    bool same_for_all_ranks;  // `emit` does not look at the rank
-    void (*emit)(const GeneratorParameters& parameters, std::uint32_t rank, NodeSink& sink);
-    std::vector<GroupDefinition> (*groups)(const GeneratorParameters& parameters);
+    std::string_view name;
+    std::string_view summary;
+    std::span<const GeneratorParameter> parameters;
+    bool same_for_all_ranks = false;  // `emit` does not look at the rank
+    void (*emit)(const GeneratorParameters& parameters,
+                 std::uint32_t rank,
+                 NodeSink& sink) = nullptr;
+    // nullptr: no op names a group.
+    std::vector<GroupDefinition> (*groups)(const GeneratorParameters& parameters) = nullptr;
 };
 
-std::vector<GroupDefinition> no_groups(const GeneratorParameters& parameters);
-
-const std::vector<Generator>& generators();
+const Registry<Generator>& generators();
 
 // A line a generator and a line a parameter, for --help.
 std::string describe_generators();

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "workload/generate/chain.h"
 
 namespace astra {
@@ -56,18 +58,26 @@ void emit(const GeneratorParameters& parameters, std::uint32_t rank, NodeSink& s
     }
 }
 
+constexpr std::array kParameters = {
+    GeneratorParameter{.name = "microbatches", .doc = "of one iteration", .fallback = "4"},
+    GeneratorParameter{
+        .name = "forward", .doc = "computation of a microbatch in a stage", .fallback = "100us"},
+    GeneratorParameter{
+        .name = "backward", .doc = "computation of a microbatch in a stage", .fallback = "200us"},
+    GeneratorParameter{.name = "bytes",
+                       .doc = "activations or gradients of a microbatch between stages",
+                       .fallback = "1MiB"},
+};
+
 }  // namespace
 
-Generator pipeline_generator() {
-    return {"pipeline",
-            "GPipe: each rank is a stage; all forward microbatches, then all backward ones.",
-            {{"microbatches", "of one iteration", "4"},
-             {"forward", "computation of a microbatch in a stage", "100us"},
-             {"backward", "computation of a microbatch in a stage", "200us"},
-             {"bytes", "activations or gradients of a microbatch between stages", "1MiB"}},
-            false,
-            emit,
-            no_groups};
-}
+extern const Generator kPipelineGenerator;
+const Generator kPipelineGenerator = {
+    .name = "pipeline",
+    .summary = "GPipe: each rank is a stage; all forward microbatches, then all backward ones",
+    .parameters = kParameters,
+    .same_for_all_ranks = false,
+    .emit = emit,
+};
 
 }  // namespace astra

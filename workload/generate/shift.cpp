@@ -1,3 +1,5 @@
+#include <array>
+
 #include "workload/generate/chain.h"
 
 namespace astra {
@@ -22,17 +24,22 @@ void emit(const GeneratorParameters& parameters, std::uint32_t rank, NodeSink& s
     }
 }
 
+constexpr std::array kParameters = {
+    GeneratorParameter{.name = "bytes", .doc = "of each message", .fallback = "1MiB"},
+    GeneratorParameter{.name = "offset", .doc = "between sender and receiver", .fallback = "1"},
+    GeneratorParameter{
+        .name = "count", .doc = "rounds, each after the one before", .fallback = "1"},
+};
+
 }  // namespace
 
-Generator shift_generator() {
-    return {"shift",
-            "Each rank sends to the rank `offset` after it and receives from the one before it.",
-            {{"bytes", "of each message", "1MiB"},
-             {"offset", "between sender and receiver", "1"},
-             {"count", "rounds, each after the one before", "1"}},
-            false,
-            emit,
-            no_groups};
-}
+extern const Generator kShiftGenerator;
+const Generator kShiftGenerator = {
+    .name = "shift",
+    .summary = "Each rank sends to the rank `offset` after it and receives from the one before it",
+    .parameters = kParameters,
+    .same_for_all_ranks = false,
+    .emit = emit,
+};
 
 }  // namespace astra

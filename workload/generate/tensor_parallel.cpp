@@ -1,3 +1,5 @@
+#include <array>
+
 #include "workload/generate/chain.h"
 
 namespace astra {
@@ -66,21 +68,28 @@ std::vector<GroupDefinition> groups(const GeneratorParameters& parameters) {
     return result;
 }
 
+constexpr std::array kParameters = {
+    GeneratorParameter{.name = "layers", .doc = "of the model", .fallback = "4"},
+    GeneratorParameter{.name = "forward", .doc = "computation of a layer", .fallback = "100us"},
+    GeneratorParameter{
+        .name = "bytes", .doc = "activations that a layer reduces", .fallback = "4MiB"},
+    GeneratorParameter{.name = "group_size", .doc = "ranks that share a layer", .fallback = "1"},
+    GeneratorParameter{
+        .name = "gradients", .doc = "reduced across the groups", .fallback = "16MiB"},
+};
+
 }  // namespace
 
-Generator tensor_parallel_generator() {
-    return {
-        "tensor_parallel",
+extern const Generator kTensorParallelGenerator;
+const Generator kTensorParallelGenerator = {
+    .name = "tensor_parallel",
+    .summary =
         "Layers split over groups of consecutive ranks, each with an all-reduce in its group; at "
-        "the end one of the gradients across the groups.",
-        {{"layers", "of the model", "4"},
-         {"forward", "computation of a layer", "100us"},
-         {"bytes", "activations that a layer reduces", "4MiB"},
-         {"group_size", "ranks that share a layer", "1"},
-         {"gradients", "reduced across the groups", "16MiB"}},
-        false,
-        emit,
-        groups};
-}
+        "the end one of the gradients across the groups",
+    .parameters = kParameters,
+    .same_for_all_ranks = false,
+    .emit = emit,
+    .groups = groups,
+};
 
 }  // namespace astra

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -103,29 +104,39 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
     }
 }
 
+constexpr std::array kParameters = {
+    GeneratorParameter{
+        .name = "layers", .doc = "of the model, all alike, each one tensor", .fallback = "4"},
+    GeneratorParameter{.name = "forward", .doc = "computation of a layer", .fallback = "100us"},
+    GeneratorParameter{.name = "backward", .doc = "computation of a layer", .fallback = "200us"},
+    GeneratorParameter{.name = "bytes", .doc = "gradients of a layer", .fallback = "4MiB"},
+    GeneratorParameter{
+        .name = "table",
+        .doc = "CSV with a row a tensor in place of layers: columns tensor, params and "
+               "fwd_flops_per_sample; a backward computation takes twice the forward one",
+        .fallback = "",
+        .is_file = true},
+    GeneratorParameter{
+        .name = "batch", .doc = "samples a rank and iteration, with a table", .fallback = "32"},
+    GeneratorParameter{
+        .name = "rate", .doc = "at which a rank computes, with a table", .fallback = "8TFLOPS"},
+    GeneratorParameter{.name = "gradient",
+                       .doc = "size of a parameter's gradient, with a table",
+                       .fallback = "4B"},
+    GeneratorParameter{.name = "iterations", .doc = "one after the other", .fallback = "1"},
+};
+
 }  // namespace
 
-Generator training_generator() {
-    return {"training",
-            "Data-parallel training: the gradient of a tensor is reduced while earlier ones still "
-            "compute; the forward pass of the next iteration waits for each update where it needs "
-            "it.",
-            {{"layers", "of the model, all alike, each one tensor", "4"},
-             {"forward", "computation of a layer", "100us"},
-             {"backward", "computation of a layer", "200us"},
-             {"bytes", "gradients of a layer", "4MiB"},
-             {"table",
-              "CSV with a row a tensor in place of layers: columns tensor, params and "
-              "fwd_flops_per_sample; a backward computation takes twice the forward one",
-              "",
-              true},
-             {"batch", "samples a rank and iteration, with a table", "32"},
-             {"rate", "at which a rank computes, with a table", "8TFLOPS"},
-             {"gradient", "size of a parameter's gradient, with a table", "4B"},
-             {"iterations", "one after the other", "1"}},
-            true,
-            emit,
-            no_groups};
-}
+extern const Generator kTrainingGenerator;
+const Generator kTrainingGenerator = {
+    .name = "training",
+    .summary =
+        "Data-parallel training: the gradient of a tensor is reduced while earlier ones still "
+        "compute; the forward pass of the next iteration waits for each update where it needs it",
+    .parameters = kParameters,
+    .same_for_all_ranks = true,
+    .emit = emit,
+};
 
 }  // namespace astra
