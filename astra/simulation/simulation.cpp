@@ -32,28 +32,6 @@ std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
     return std::make_unique<RecordingBackend>(queue, backend, recording.flows);
 }
 
-// The study's network once more, undisturbed, with a clock of its own.
-class NetworkCopy final : public PrivateNetwork {
-  public:
-    NetworkCopy(const BackendInfo& info, const ConfigView& network, const Topology& topology)
-        : info_(info),
-          keys_(network),
-          routing_(read_routing(network, topology, info.usual_routing(network), info.can_split)),
-          backend_(info.build(queue_, routing_, network)) {}
-    EventQueue& queue() override { return queue_; }
-    Routing& routing() override { return routing_; }
-    NetworkBackend& backend() override { return *backend_; }
-    const BackendInfo& info() const override { return info_; }
-    const ConfigView& keys() const override { return keys_; }
-
-  private:
-    const BackendInfo& info_;
-    ConfigView keys_;
-    EventQueue queue_;
-    Routing routing_;
-    std::unique_ptr<NetworkBackend> backend_;
-};
-
 }  // namespace
 
 Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
@@ -71,8 +49,8 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
       transfer_policy(read_transfer_policy(study.root().section("system"))),
       collectives(
           queue, network(), routing, backend_info, study.root().at("network"), system, warnings),
-      cost_probe([this] { return private_network(); }, system),
-      transfers(queue, collectives, *transfer_policy, cost_probe),
+      alone(topology, backend_info, study.root().at("network"), system),
+      transfers(queue, collectives, *transfer_policy, alone),
       points(queue, network(), system.rendezvous),
       memory(study.root().section("memory"), topology.ranks()),
       replayer(queue, collectives, points, memory, transfers, system),
@@ -120,10 +98,6 @@ Simulation::Simulation(ConfigTree study, const Recording& recording)
 
 Simulation::~Simulation() = default;
 
-std::unique_ptr<PrivateNetwork> Simulation::Parts::private_network() const {
-    return std::make_unique<NetworkCopy>(backend_info, study.root().at("network"), topology);
-}
-
 void Simulation::Parts::check_transfers() const {
     if (!transfer_policy->queues()) {
         return;
@@ -157,6 +131,7 @@ void Simulation::Parts::add_jobs(LoadedJobs loaded) {
         dropped_dependencies += job.workload.dropped_dependencies;
         replayer.add_job(std::move(job));
     }
+    alone.reset();
 }
 
 void Simulation::Parts::read_failures_of(const ConfigView& network_view) {

@@ -16,10 +16,10 @@
 #include "network/routing/failures.h"
 #include "network/routing/routing.h"
 #include "system/engine/collective_engine.h"
+#include "system/engine/collective_timer.h"
 #include "system/engine/point_to_point.h"
 #include "system/model/memory_model.h"
 #include "system/system_config.h"
-#include "system/transfer/cost_probe.h"
 #include "system/transfer/policy.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/flows/background_traffic.h"
@@ -41,7 +41,7 @@ struct Simulation::Parts {
     SystemConfig system;
     std::unique_ptr<const TransferPolicy> transfer_policy;
     CollectiveEngine collectives;
-    CostProbe cost_probe;
+    CollectiveTimer alone;  // what transfers cost, before the run
     TransferQueue transfers;
     PointToPoint points;
     MemoryModel memory;
@@ -75,7 +75,6 @@ struct Simulation::Parts {
     RunProgress progress() const {
         return {queue.now(), ranks(), finished_ranks(), queue.executed()};
     }
-    std::unique_ptr<PrivateNetwork> private_network() const;
     void check_transfers() const;
     void read_failures_of(const ConfigView& network_view);
     void read_sampling(const ConfigView& output, bool wanted);

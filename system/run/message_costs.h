@@ -1,5 +1,6 @@
-// What a message of a program costs beside the links that it crosses: the sum of a protocol
-// (protocol.h) and of what the network does for an algorithm (CollectiveAlgorithm::in_switch).
+// What a message of a program costs beside the links that it crosses: at the ranks that send and
+// take it, and as the sum of a protocol (protocol.h) and of what the network does for an algorithm
+// (CollectiveAlgorithm::in_switch).
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,20 @@
 
 namespace astra {
 
+// What a message and its reduction cost at the ranks.
+struct EndpointCosts {
+    Duration delay;    // before a member's first message, and for each one received
+    Bandwidth memory;  // a reduction is two reads and a write; 0 = free
+};
+
 struct MessageCosts {
-    Duration startup;  // of each member, once, before its first message
-    Duration latency;  // of each message, before it leaves
+    Duration startup;  // a member pays it once, before its first message
+    Duration latency;  // each message pays it before it leaves
     // So many bytes cross the links for so many bytes of data; rounded up.
     std::uint64_t wire_bytes = 1;
     std::uint64_t data_bytes = 1;
-    // At which a member hands its messages to the network, one after the other; 0 = at once.
+    // The rate at which a member hands its messages to the network, one after the other; 0 = at
+    // once.
     Bandwidth copying;
     bool reduces = true;  // false: what is received has been reduced on the way
 

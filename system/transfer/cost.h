@@ -9,6 +9,10 @@
 
 namespace astra {
 
+class CollectiveTimer;
+class ProcessGroup;
+struct CollectiveRequest;
+
 // T(s) = α + β·s; or, of a communicator whose collectives are `measured`, exactly that time.
 struct TransferCost {
     Duration alpha;
@@ -25,5 +29,12 @@ struct TransferCost {
 // The straight line through two points, the second with more bytes and no less time; α is never
 // below 0.
 TransferCost line_through(Bytes small, Duration small_time, Bytes large, Duration large_time);
+
+// The cost of collectives like this one among these ranks, by two sizes up to `largest`. Costs two
+// such collectives.
+TransferCost measure_cost(CollectiveTimer& timer,
+                          const ProcessGroup& group,
+                          CollectiveRequest like,
+                          Bytes largest);
 
 }  // namespace astra

@@ -40,8 +40,8 @@ std::uint32_t take_from(std::deque<T>& pool, std::vector<std::uint32_t>& free) {
 TransferQueue::TransferQueue(EventQueue& queue,
                              CollectiveEngine& collectives,
                              const TransferPolicy& policy,
-                             CostProbe& probe)
-    : queue_(queue), collectives_(collectives), policy_(policy), probe_(probe) {}
+                             CollectiveTimer& timer)
+    : queue_(queue), collectives_(collectives), policy_(policy), timer_(timer) {}
 
 void TransferQueue::add_group(std::uint32_t job,
                               GroupId id,
@@ -75,7 +75,7 @@ void TransferQueue::add_group(std::uint32_t job,
                                   measured->at(total));
         group.cost.measured = measured;
     } else {
-        group.cost = probe_.measure(members, like, {total.count / 2});
+        group.cost = measure_cost(timer_, members, like, {total.count / 2});
     }
     if (policy_.queues()) {
         group.schedule = policy_.schedule(group.forecast, group.cost);

@@ -18,7 +18,7 @@
 #include "astra/core/event_queue.h"
 #include "astra/core/records.h"
 #include "system/engine/collective_engine.h"
-#include "system/transfer/cost_probe.h"
+#include "system/engine/collective_timer.h"
 #include "system/transfer/policy.h"
 
 namespace astra {
@@ -37,7 +37,7 @@ class TransferQueue {
     TransferQueue(EventQueue& queue,
                   CollectiveEngine& collectives,
                   const TransferPolicy& policy,
-                  CostProbe& probe);
+                  CollectiveTimer& timer);
 
     // Whether transfers wait here. If not they go to the engine at once, and are only recorded.
     bool waits() const { return policy_.queues(); }
@@ -148,7 +148,7 @@ class TransferQueue {
     EventQueue& queue_;
     CollectiveEngine& collectives_;
     const TransferPolicy& policy_;
-    CostProbe& probe_;
+    CollectiveTimer& timer_;
     std::vector<std::uint32_t> by_group_;  // by GroupId: index into `groups_`
     std::deque<Group> groups_;             // addresses must stay
     std::deque<Tensor> tensors_;           // a pool

@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "astra/config/config_tree.h"
-#include "astra/core/check.h"
-#include "astra/core/event_queue.h"
 #include "astra/core/transfer_clock.h"
-#include "system/run/collective_run.h"
+#include "system/run/sandbox.h"
 
 namespace astra {
 
@@ -17,7 +15,8 @@ namespace {
 
 // How many pairs a survey looks at in all; of larger groups it takes the first members.
 constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 18U;
-// How many links all messages of a program may cross for it to be rehearsed.
+// How many links all messages of a program may cross for it to run in a
+// sandbox.
 constexpr std::uint64_t kMostCrossings = std::uint64_t{1} << 16U;
 
 // Follows member 0.
@@ -100,33 +99,6 @@ class OneForAll {
     std::uint64_t copying_ps_ = 0;
 };
 
-// Lets all members run the program by themselves.
-class Rehearsal final : private RunOwner {
-  public:
-    Rehearsal(const EndpointCosts& endpoint, PredictedNetwork& network)
-        : backend_(network.build(queue_)),
-          context_{queue_, *backend_, endpoint.delay, TransferClock(endpoint.memory)} {}
-
-    Duration run(const PredictedProgram& program, Bytes size, const MessageCosts& costs) {
-        run_.begin(context_, *this, 0, program.program(), program.ranks(), size, costs);
-        for (std::uint32_t member = 0; member < program.ranks().size(); ++member) {
-            run_.start(member);
-        }
-        queue_.run();
-        ASTRA_CHECK(run_.everyone_finished(), "an algorithm's program comes to its end");
-        return {end_.ps};
-    }
-
-  private:
-    void member_finished(CollectiveRun&, std::uint32_t) override { end_ = queue_.now(); }
-
-    EventQueue queue_;
-    std::unique_ptr<NetworkBackend> backend_;
-    RunContext context_;
-    CollectiveRun run_;
-    SimTime end_;
-};
-
 }  // namespace
 
 PredictedProgram::PredictedProgram(Program program,
@@ -184,26 +156,25 @@ bool PredictedProgram::one_switch() const {
            });
 }
 
-PredictedNetwork::PredictedNetwork(Routing& routing,
-                                   const BackendInfo& backend,
-                                   const ConfigView& network)
+Predictor::Predictor(Routing& routing,
+                     const BackendInfo& backend,
+                     const ConfigView& network,
+                     const EndpointCosts& endpoint)
     : routing_(routing),
       backend_(backend.has_packets ? *backends().find("flow") : backend),
       no_keys_(ConfigTree::empty_map("prediction")),
       keys_(backend.has_packets ? no_keys_.root() : network),
+      endpoint_(endpoint),
       paths_(routing, backend.law) {}
 
-std::unique_ptr<NetworkBackend> PredictedNetwork::build(EventQueue& queue) {
-    return backend_.build(queue, routing_, keys_);
-}
-
-Duration predict(const PredictedProgram& program,
-                 Bytes size,
-                 const MessageCosts& costs,
-                 const EndpointCosts& endpoint,
-                 PredictedNetwork& network) {
-    return program.one_for_all() ? OneForAll(program, size, costs, endpoint, network.paths()).run()
-                                 : Rehearsal(endpoint, network).run(program, size, costs);
+Duration Predictor::predict(const PredictedProgram& program,
+                            Bytes size,
+                            const MessageCosts& costs) {
+    if (program.one_for_all()) {
+        return OneForAll(program, size, costs, endpoint_, paths_).run();
+    }
+    return Sandbox(routing_, backend_, keys_)
+        .time(program.program(), program.ranks(), size, costs, endpoint_);
 }
 
 }  // namespace astra

@@ -5,15 +5,14 @@
 // taken (endpoint delay) and reduced (γ). Of a program that is the same for every member one member
 // is followed, and what the others send at the same time counts as load on the links (α-β:
 // message_paths.h): exact where all ways are alike. Where they are not, and where members differ,
-// the program is rehearsed: it runs by itself on an empty network of its own, unless its messages
-// are too many.
+// the program runs by itself in a sandbox, unless its messages are too many.
 //
-// Cost: O(stored sends) for one member, after a survey of the ways; a rehearsal costs what the run
+// Cost: O(stored sends) for one member, after a survey of the ways; in a sandbox what the run
 // costs.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "astra/config/config_tree.h"
@@ -33,7 +32,7 @@ class PredictedProgram {
 
     const Program& program() const { return program_; }
     const std::vector<std::uint32_t>& ranks() const { return ranks_; }
-    // Of the i-th stored send, if every member does the same.
+    // The cost of the i-th stored send, if every member does the same.
     const PatternCost& pattern_of(std::uint32_t send) const { return patterns_[pattern_of_[send]]; }
     // Whether one member stands for all.
     bool one_for_all() const { return one_for_all_; }
@@ -52,35 +51,28 @@ class PredictedProgram {
     bool one_for_all_ = false;
 };
 
-// What a message and its reduction cost at the ranks.
-struct EndpointCosts {
-    Duration delay;    // before a member's first message, and for each one received
-    Bandwidth memory;  // a reduction is two reads and a write; 0 = free
-};
-
-// The network that predictions are made for; empty and without failures.
-class PredictedNetwork {
+// Predicts for a network that is empty. Packets are taken for fair flows.
+class Predictor {
   public:
-    // All references outlive this; `network` is the study's section, for the backend's own keys.
-    // Packets are taken for fair flows.
-    PredictedNetwork(Routing& routing, const BackendInfo& backend, const ConfigView& network);
+    // All references outlive this; `network` is the study's section, for the backend's keys.
+    Predictor(Routing& routing,
+              const BackendInfo& backend,
+              const ConfigView& network,
+              const EndpointCosts& endpoint);
 
-    MessagePaths& paths() { return paths_; }
-    std::unique_ptr<NetworkBackend> build(EventQueue& queue);
+    PredictedProgram survey(Program program, std::vector<std::uint32_t> ranks) {
+        return {std::move(program), std::move(ranks), paths_};
+    }
+    // From the common start of all members to the end of the last one. `size` is the whole buffer.
+    Duration predict(const PredictedProgram& program, Bytes size, const MessageCosts& costs);
 
   private:
     Routing& routing_;
     const BackendInfo& backend_;
     ConfigTree no_keys_;
     ConfigView keys_;
+    EndpointCosts endpoint_;
     MessagePaths paths_;
 };
-
-// From the common start of all members to the end of the last one. `size` is the whole buffer.
-Duration predict(const PredictedProgram& program,
-                 Bytes size,
-                 const MessageCosts& costs,
-                 const EndpointCosts& endpoint,
-                 PredictedNetwork& network);
 
 }  // namespace astra

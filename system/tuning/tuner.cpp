@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostKeptSends = std::size_t{1} << 14U;
 constexpr std::size_t kMostKeptPrograms = 4096;
-// Longer programs are no candidates: to rehearse them would take too long.
+// Longer programs are no candidates: a run in a sandbox would take too long.
 constexpr std::uint64_t kMostTriedSends = std::uint64_t{1} << 15U;
 
 ProgramShape with_parameter(ProgramShape shape, const AlgorithmChoice& choice) {
@@ -39,7 +39,7 @@ Tuner::Tuner(Routing& routing,
              const ConfigView& network,
              const TuningConfig& config,
              const EndpointCosts& endpoint)
-    : config_(config), endpoint_(endpoint), network_(routing, backend, network) {}
+    : config_(config), predictor_(routing, backend, network, endpoint) {}
 
 std::vector<AlgorithmChoice> Tuner::candidates(const ProgramShape& shape) const {
     const auto& named = config_.candidates[static_cast<std::size_t>(shape.kind)];
@@ -78,7 +78,7 @@ const PredictedProgram& Tuner::program_of(const AlgorithmChoice& choice, const P
         return *found->second;
     }
     auto program = std::make_unique<const PredictedProgram>(
-        make_program(*choice.algorithm, shape), std::move(ranks), network_.paths());
+        predictor_.survey(make_program(*choice.algorithm, shape), std::move(ranks)));
     const bool keep =
         program->program().stored_sends() <= kMostKeptSends && programs_.size() < kMostKeptPrograms;
     auto& place = keep ? programs_[key] : large_;
@@ -100,7 +100,7 @@ void Tuner::try_all_protocols(const AlgorithmChoice& choice,
     const PredictedProgram& program = program_of(choice, phase);
     for (const Protocol* candidate : protocols) {
         const MessageCosts costs = message_costs(*choice.algorithm, shape, candidate);
-        const Duration time = predict(program, phase.size, costs, endpoint_, network_);
+        const Duration time = predictor_.predict(program, phase.size, costs);
         if (best.choice.algorithm == nullptr || time < best.predicted) {
             best = {choice, candidate, time};
         }

@@ -62,8 +62,7 @@ class Tuner {
         std::pair<std::pair<std::string_view, ProgramShape>, std::vector<std::uint32_t>>;
 
     const TuningConfig& config_;
-    EndpointCosts endpoint_;
-    PredictedNetwork network_;
+    Predictor predictor_;
     std::map<ProgramKey, std::unique_ptr<const PredictedProgram>> programs_;
     std::unique_ptr<const PredictedProgram> large_;  // the last one that is too large to be kept
 };

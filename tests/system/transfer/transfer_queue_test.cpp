@@ -11,6 +11,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/backend/backend.h"
+#include "system/run/sandbox.h"
 #include "workload/custom_collective/program_files.h"
 
 namespace astra {
@@ -22,27 +23,6 @@ constexpr std::uint32_t kRanks = 4;
 constexpr const char* kNetwork =
     "{dimensions: [{topology: ring, ranks: 4, bandwidth: 1GB/s, latency: 1us}]}";
 
-class Network final : public PrivateNetwork {
-  public:
-    Network(const Topology& topology, const ConfigView& view, const char* backend)
-        : info_(*backends().find(backend)),
-          keys_(view),
-          routing_(read_routing(view, topology, RoutePolicy::DimensionOrder, false)),
-          backend_(backends().find(backend)->build(queue_, routing_, view)) {}
-    EventQueue& queue() override { return queue_; }
-    Routing& routing() override { return routing_; }
-    NetworkBackend& backend() override { return *backend_; }
-    const BackendInfo& info() const override { return info_; }
-    const ConfigView& keys() const override { return keys_; }
-
-  private:
-    const BackendInfo& info_;
-    ConfigView keys_;
-    EventQueue queue_;
-    Routing routing_;
-    std::unique_ptr<NetworkBackend> backend_;
-};
-
 // A group of four ranks that ask for transfers at given times.
 class QueueOfFour {
   public:
@@ -52,7 +32,7 @@ class QueueOfFour {
         : policy_text_(ConfigTree::parse_text("transfers: " + policy, "study")),
           network_text_(ConfigTree::parse_text(kNetwork, "network")),
           topology_(Topology::from_config(network_text_.root())),
-          network_(topology_, network_text_.root(), backend),
+          network_(topology_, *backends().find(backend), network_text_.root()),
           config_(SystemConfig::from_config(policy_text_.root(), 1, ProgramFiles())),
           policy_(read_transfer_policy(policy_text_.root())),
           engine_(network_.queue(),
@@ -62,12 +42,8 @@ class QueueOfFour {
                   network_.keys(),
                   config_,
                   warnings_),
-          probe_(
-              [this, backend] {
-                  return std::make_unique<Network>(topology_, network_text_.root(), backend);
-              },
-              config_),
-          transfers_(network_.queue(), engine_, *policy_, probe_) {
+          timer_(topology_, network_.info(), network_.keys(), config_),
+          transfers_(network_.queue(), engine_, *policy_, timer_) {
         group_ = engine_.add_group("all", {0, 1, 2, 3});
         transfers_.record_tensors();
         CollectiveRequest request;
@@ -133,12 +109,12 @@ class QueueOfFour {
     ConfigTree policy_text_;
     ConfigTree network_text_;
     Topology topology_;
-    Network network_;
+    Sandbox network_;
     Warnings warnings_;
     SystemConfig config_;
     std::unique_ptr<const TransferPolicy> policy_;
     CollectiveEngine engine_;
-    CostProbe probe_;
+    CollectiveTimer timer_;
     TransferQueue transfers_;
     GroupId group_{};
     std::vector<Ask> asks_;

@@ -1,0 +1,45 @@
+#include "system/engine/collective_timer.h"
+
+#include <utility>
+
+namespace astra {
+
+CollectiveTimer::CollectiveTimer(const Topology& topology,
+                                 const BackendInfo& backend,
+                                 const ConfigView& network,
+                                 const SystemConfig& config)
+    : topology_(topology), backend_(backend), keys_(network), config_(config) {}
+
+CollectiveEngine& CollectiveTimer::engine() {
+    if (engine_ == nullptr) {
+        sandbox_ = std::make_unique<Sandbox>(topology_, backend_, keys_);
+        engine_ = std::make_unique<CollectiveEngine>(sandbox_->queue(),
+                                                     sandbox_->backend(),
+                                                     sandbox_->routing(),
+                                                     sandbox_->info(),
+                                                     sandbox_->keys(),
+                                                     config_,
+                                                     unheard_);
+    }
+    return *engine_;
+}
+
+GroupId CollectiveTimer::add_group(std::string name, std::vector<std::uint32_t> ranks) {
+    return engine().add_group(std::move(name), std::move(ranks));
+}
+
+Duration CollectiveTimer::time(GroupId group, const CollectiveRequest& request) {
+    CollectiveEngine& runs = engine();
+    return sandbox_->time([&](Callback finished) {
+        for (std::uint32_t p = 0; p < runs.group(group).size(); ++p) {
+            runs.join(group, p, request, finished);
+        }
+    });
+}
+
+void CollectiveTimer::reset() {
+    engine_.reset();
+    sandbox_.reset();
+}
+
+}  // namespace astra

@@ -1,0 +1,47 @@
+// How long collectives take alone: an engine in a sandbox of the network that is simulated.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "astra/config/config_view.h"
+#include "astra/core/types.h"
+#include "astra/core/warnings.h"
+#include "network/backend/backend.h"
+#include "system/engine/collective_engine.h"
+#include "system/run/sandbox.h"
+#include "system/system_config.h"
+
+namespace astra {
+
+class CollectiveTimer {
+  public:
+    // All outlive the timer; `network` is the section. The sandbox is made when it is needed.
+    CollectiveTimer(const Topology& topology,
+                    const BackendInfo& backend,
+                    const ConfigView& network,
+                    const SystemConfig& config);
+
+    // Groups are those of the timer.
+    GroupId add_group(std::string name, std::vector<std::uint32_t> ranks);
+
+    // From the common start of all members until the last one is done. Costs the simulation of it.
+    Duration time(GroupId group, const CollectiveRequest& request);
+
+    // Throws the sandbox away, and with it the groups.
+    void reset();
+
+  private:
+    CollectiveEngine& engine();
+
+    const Topology& topology_;
+    const BackendInfo& backend_;
+    ConfigView keys_;
+    const SystemConfig& config_;
+    Warnings unheard_;  // the simulation itself says the same
+    std::unique_ptr<Sandbox> sandbox_;
+    std::unique_ptr<CollectiveEngine> engine_;  // in the sandbox
+};
+
+}  // namespace astra
