@@ -1,4 +1,4 @@
-// Flows: messages on their way. A slot is used again when the message has arrived, all its packets
+// Flows: messages under way. A number is used again when the message has arrived, all its packets
 // are gone and nothing waits to send for it.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace astra::packet {
 
 struct Flow {
     Callback delivered;
-    std::uint64_t hash = 0;          // of the pair
+    std::uint64_t hash = 0;          // of the pair of ranks
     std::uint64_t reverse_hash = 0;  // of the pair, seen from the destination
     std::uint32_t source = 0;
     std::uint32_t destination = 0;
@@ -20,7 +20,7 @@ struct Flow {
     std::uint32_t last_bytes = 0;  // payload of the last packet; the others are full
     std::uint32_t sent = 0;        // packets that were sent at least once
     std::uint32_t received = 0;    // different packets at the destination
-    std::uint32_t holds = 0;       // packets, timers and places in rings that name the flow
+    std::uint32_t holds = 0;       // packets, timers and feeders in rings that name the flow
     std::uint32_t first_feeder = kNone;
     std::uint32_t first_resend = kNone;  // sequences to send again, first in first out
     std::uint32_t last_resend = kNone;
@@ -30,15 +30,15 @@ struct Flow {
     bool all_sent() const { return sent == packets && first_resend == kNone; }
 };
 
-// A place of a flow at one of the links that it may start on.
+// What a flow is at one of the links that it may start on.
 struct Feeder {
-    enum class Place : std::uint8_t { Idle, Ring, Pacer };
+    enum class State : std::uint8_t { Idle, Ring, Pacer };
 
     std::uint32_t flow = kNone;
     std::uint32_t link = kNone;
     std::uint32_t next = kNone;     // in the ring
     std::uint32_t sibling = kNone;  // the next feeder of the flow
-    Place place = Place::Idle;
+    State state = State::Idle;
 };
 
 // Things of one kind by index, with those that were freed used again. References are valid until

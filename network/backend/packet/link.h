@@ -8,7 +8,7 @@
 
 namespace astra::packet {
 
-// 104 bytes. A link is brought up to the present only when somebody looks at it (Fabric::advance).
+// 104 bytes. A link is brought up to the present only when somebody looks at it (Links::advance).
 struct Link {
     std::uint64_t busy_until_ps = 0;  // the last packet that started will have left
     std::uint64_t armed_ps = kNever;  // its next event in the global queue
@@ -27,7 +27,7 @@ struct Link {
     std::uint32_t to = 0;  // node
     bool paused = false;   // for data
     bool up = true;
-    bool forwarded_turn = true;    // a packet that is forwarded goes before one of the rank's own
+    bool forwarded_turn = true;    // a packet that is forwarded goes before one of the rank
     std::uint8_t control_run = 0;  // control packets since the last data packet
 };
 static_assert(sizeof(Link) == 104);

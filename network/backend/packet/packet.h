@@ -33,7 +33,7 @@ struct Packet {
     std::uint32_t flow = kNone;
     std::uint32_t sequence = 0;     // number of the packet in its flow, from 0
     std::uint32_t destination = 0;  // rank
-    std::uint32_t path = 0;         // what is left of its path number, see Fabric::choose
+    std::uint32_t path = 0;         // what is left of its path number, see Forwarding::choose
 
     std::uint32_t bytes() const { return word_ & kMostBytes; }
     PacketKind kind() const { return static_cast<PacketKind>(word_ >> 28); }

@@ -36,7 +36,7 @@ class Transport {
     // What ports before links of that class do; asked once a class.
     virtual PortLimits limits(const LinkClass& link_class) const = 0;
 
-    // A flow begins; its slot may have been used before. It is woken afterwards.
+    // A flow begins; its number may have been used before. It is woken afterwards.
     virtual void begin(std::uint32_t flow) = 0;
     // What the flow sends on a link that is free at `start_ps`, which may lie in the past: all that
     // changes what a flow may send calls Fabric::settle first.

@@ -1,23 +1,62 @@
-// Flows, and how the links of ranks are fed by them.
+#include "network/backend/packet/hosts.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
-#include "network/backend/packet/fabric.h"
+#include "network/backend/packet/forwarding.h"
+#include "network/backend/packet/links.h"
+#include "network/backend/packet/transport.h"
 
 namespace astra::packet {
 
-void Fabric::send(const Message& message, SimTime at, Callback delivered) {
+Hosts::Hosts(EventQueue& queue,
+             const Routing& routing,
+             const Settings& settings,
+             Links& links,
+             Forwarding& forwarding)
+    : queue_(queue),
+      routing_(routing),
+      settings_(settings),
+      links_(links),
+      forwarding_(forwarding),
+      first_path_(static_cast<std::uint32_t>(routing.pair_hash(0, 0))) {
+    const Topology& topology = routing.topology();
+    const std::uint32_t ranks = topology.ranks();
+    paths_.resize(ranks);
+    std::vector<std::uint64_t> out_bits_per_s(ranks);
+    std::vector<std::uint64_t> in_bits_per_s(ranks);
+    for (std::uint32_t id = 0; id < topology.links(); ++id) {
+        const LinkEnds ends = topology.link_ends(id);
+        const std::uint64_t bits_per_s =
+            topology.classes()[topology.link_class(id)].bandwidth.bits_per_s;
+        if (ends.from < ranks) {
+            std::uint64_t& sum = out_bits_per_s[ends.from];
+            sum = saturating_add(sum, bits_per_s);
+        }
+        if (ends.to < ranks) {
+            std::uint64_t& sum = in_bits_per_s[ends.to];
+            sum = saturating_add(sum, bits_per_s);
+        }
+    }
+    const Bytes full{settings.full_bytes()};
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        full_ps_out_.push_back(transfer_time(full, {out_bits_per_s[rank]}).ps);
+        full_ps_in_.push_back(transfer_time(full, {in_bits_per_s[rank]}).ps);
+    }
+}
+
+void Hosts::send(const Message& message, SimTime at, Callback delivered) {
     const std::uint32_t id = new_flow(message, delivered);
     if (at == queue_.now()) {
         inject(id);
     } else {
-        queue_.schedule_at(at, Callback::to<&Fabric::inject>(*this, id));
+        queue_.schedule_at(at, Callback::to<&Hosts::inject>(*this, id));
     }
 }
 
-std::uint32_t Fabric::new_flow(const Message& message, Callback delivered) {
+std::uint32_t Hosts::new_flow(const Message& message, Callback delivered) {
     const std::uint64_t size = message.size.count;
     const std::uint64_t full = size / settings_.mtu_bytes;
     const std::uint64_t rest = size % settings_.mtu_bytes;
@@ -45,7 +84,7 @@ std::uint32_t Fabric::new_flow(const Message& message, Callback delivered) {
     return id;
 }
 
-void Fabric::inject(std::uint64_t argument) {
+void Hosts::inject(std::uint64_t argument) {
     const auto id = static_cast<std::uint32_t>(argument);
     flows_[id].live = true;
     add_feeders(id);
@@ -53,18 +92,10 @@ void Fabric::inject(std::uint64_t argument) {
     wake(id);
 }
 
-void Fabric::add_feeders(std::uint32_t id) {
+void Hosts::add_feeders(std::uint32_t id) {
     Flow& flow = flows_[id];
-    if (changed_ && !flow.complete && !reaches(flow.source, flow.destination)) {
-        fail_no_path(flow.source, flow.destination);
-    }
-    std::span<const std::uint32_t> links = routing_.next_links(flow.source, flow.destination);
-    if (hashed_ && links.size() > 1) {
-        const auto count = static_cast<std::uint32_t>(links.size());
-        links = links.subspan(Routing::hashed_choice(flow.hash, flow.source, count), 1);
-    }
     std::uint32_t before = kNone;
-    for (const std::uint32_t link : links) {
+    for (const std::uint32_t link : forwarding_.first_links(flow)) {
         const std::uint32_t feeder = feeders_.allocate();
         feeders_[feeder].flow = id;
         feeders_[feeder].link = link;
@@ -73,7 +104,7 @@ void Fabric::add_feeders(std::uint32_t id) {
     }
 }
 
-void Fabric::remove_feeders(std::uint32_t id) {
+void Hosts::remove_feeders(std::uint32_t id) {
     std::uint32_t feeder = flows_[id].first_feeder;
     while (feeder != kNone) {
         feeders_.free(feeder);
@@ -82,45 +113,74 @@ void Fabric::remove_feeders(std::uint32_t id) {
     flows_[id].first_feeder = kNone;
 }
 
-void Fabric::fail_no_path(std::uint32_t source, std::uint32_t destination) const {
-    const Topology& topology = routing_.topology();
-    throw SimulationError(
-        fmt::format("no path from {}{} to rank {}: links that are down cut the network",
-                    source < topology.ranks() ? "rank " : "",
-                    topology.node_name(source),
-                    destination));
-}
-
-void Fabric::settle(std::uint32_t id) {
-    for (std::uint32_t i = flows_[id].first_feeder; i != kNone; i = feeders_[i].sibling) {
-        advance(feeders_[i].link, now_ps());
+// Every flow may now start on other links. Those that were about to send join the rings again, in
+// the order of their numbers.
+void Hosts::renew_feeders() {
+    for (std::uint32_t id = 0; id < links_.size(); ++id) {
+        Link& link = links_[id];
+        link.ring = kNone;
+        if (link.pacer != kNone) {
+            pacers_[link.pacer].clear();
+        }
+    }
+    std::vector<std::uint32_t> sending;
+    for (std::uint32_t id = 0; id < flows_.size(); ++id) {
+        Flow& flow = flows_[id];
+        if (!flow.live) {
+            continue;
+        }
+        bool sends = false;
+        for (std::uint32_t i = flow.first_feeder; i != kNone; i = feeders_[i].sibling) {
+            if (feeders_[i].state != Feeder::State::Idle) {
+                sends = true;
+                --flow.holds;
+            }
+        }
+        remove_feeders(id);
+        add_feeders(id);
+        if (sends) {
+            sending.push_back(id);
+        }
+    }
+    for (const std::uint32_t id : sending) {
+        ++flows_[id].holds;
+        if (!flows_[id].complete) {
+            wake(id);
+        }
+        let_go(id);
     }
 }
 
-void Fabric::wake(std::uint32_t id) {
+void Hosts::settle(std::uint32_t id) {
+    for (std::uint32_t i = flows_[id].first_feeder; i != kNone; i = feeders_[i].sibling) {
+        links_.advance(feeders_[i].link, queue_.now().ps);
+    }
+}
+
+void Hosts::wake(std::uint32_t id) {
     const std::uint32_t first = flows_[id].first_feeder;
-    const std::uint64_t now = now_ps();
+    const std::uint64_t now = queue_.now().ps;
     for (std::uint32_t i = first; i != kNone; i = feeders_[i].sibling) {
-        if (feeders_[i].place == Feeder::Place::Idle) {
+        if (feeders_[i].state == Feeder::State::Idle) {
             Link& link = links_[feeders_[i].link];
-            advance(feeders_[i].link, now);
+            links_.advance(feeders_[i].link, now);
             link.busy_until_ps = std::max(link.busy_until_ps, now);
             join_ring(i);
         }
     }
     for (std::uint32_t i = first; i != kNone; i = feeders_[i].sibling) {
-        advance(feeders_[i].link, now);
-        arm(feeders_[i].link);
+        links_.advance(feeders_[i].link, now);
+        links_.arm(feeders_[i].link);
     }
 }
 
-void Fabric::join_ring(std::uint32_t id) {
+void Hosts::join_ring(std::uint32_t id) {
     Feeder& feeder = feeders_[id];
     Link& link = links_[feeder.link];
-    if (feeder.place == Feeder::Place::Idle) {
+    if (feeder.state == Feeder::State::Idle) {
         ++flows_[feeder.flow].holds;
     }
-    feeder.place = Feeder::Place::Ring;
+    feeder.state = Feeder::State::Ring;
     if (link.ring == kNone) {
         feeder.next = id;
     } else {
@@ -131,17 +191,17 @@ void Fabric::join_ring(std::uint32_t id) {
 }
 
 // `before` is the one before it in the ring.
-void Fabric::leave_ring(Link& link, std::uint32_t before, std::uint32_t id) {
+void Hosts::leave_ring(Link& link, std::uint32_t before, std::uint32_t id) {
     if (before == id) {
         link.ring = kNone;
     } else {
         feeders_[before].next = feeders_[id].next;
     }
-    feeders_[id].place = Feeder::Place::Idle;
+    feeders_[id].state = Feeder::State::Idle;
 }
 
 // Packet by packet, in turn. May move the time at which the link is free to that of a paced flow.
-std::uint32_t Fabric::take_from_ring(std::uint32_t link_id, std::uint64_t until_ps) {
+std::uint32_t Hosts::take(std::uint32_t link_id, std::uint64_t until_ps) {
     Link& link = links_[link_id];
     while (true) {
         if (link.pacer != kNone && !join_due(link, until_ps)) {
@@ -178,65 +238,61 @@ std::uint32_t Fabric::take_from_ring(std::uint32_t link_id, std::uint64_t until_
 }
 
 // Several links of a rank take a flow's packets in the order in which they are free.
-void Fabric::advance_siblings(std::uint32_t flow, std::uint32_t link) {
+void Hosts::advance_siblings(std::uint32_t flow, std::uint32_t link) {
     const std::uint64_t free_ps = links_[link].busy_until_ps;
     for (std::uint32_t i = flows_[flow].first_feeder; i != kNone; i = feeders_[i].sibling) {
         const std::uint32_t other = feeders_[i].link;
         if (other != link && links_[other].busy_until_ps < free_ps) {
-            advance(other, free_ps - 1);
+            links_.advance(other, free_ps - 1);
         }
     }
 }
 
-void Fabric::pace(std::uint32_t id, std::uint64_t when_ps) {
+void Hosts::pace(std::uint32_t id, std::uint64_t when_ps) {
     Link& link = links_[feeders_[id].link];
     if (link.pacer == kNone) {
         link.pacer = static_cast<std::uint32_t>(pacers_.size());
         pacers_.emplace_back();
     }
     Pacer& pacer = pacers_[link.pacer];
-    feeders_[id].place = Feeder::Place::Pacer;
-    pacer.push_back({when_ps, paced_++, id});
-    std::push_heap(pacer.begin(), pacer.end(), PacedLater{});
+    feeders_[id].state = Feeder::State::Pacer;
+    pacer.add(when_ps, paced_++, id);
 }
 
 // Moves paced flows whose time has come to the ring; with an empty ring, the first whose time comes
 // by `until_ps`. False: there is nobody.
-bool Fabric::join_due(Link& link, std::uint64_t until_ps) {
+bool Hosts::join_due(Link& link, std::uint64_t until_ps) {
     Pacer& pacer = pacers_[link.pacer];
-    if (link.ring == kNone && !pacer.empty() && pacer.front().when_ps > link.busy_until_ps) {
-        if (pacer.front().when_ps > until_ps) {
+    if (link.ring == kNone && !pacer.empty() && pacer.first_ps() > link.busy_until_ps) {
+        if (pacer.first_ps() > until_ps) {
             return false;
         }
-        link.busy_until_ps = pacer.front().when_ps;
+        link.busy_until_ps = pacer.first_ps();
     }
-    while (!pacer.empty() && pacer.front().when_ps <= link.busy_until_ps) {
-        const std::uint32_t feeder = pacer.front().feeder;
-        std::pop_heap(pacer.begin(), pacer.end(), PacedLater{});
-        pacer.pop_back();
-        join_ring(feeder);
+    while (!pacer.empty() && pacer.first_ps() <= link.busy_until_ps) {
+        join_ring(pacer.take_first());
     }
     return true;
 }
 
-// A rank goes round all ways with its packets whatever flows they are of: with paths of their own,
-// many flows would load the ways at random. The slip keeps a number of flows that has a common
-// divisor with the number of ways from tying each flow to one of them. An odd factor makes ranks
-// that follow each other begin with different ways.
-std::uint32_t Fabric::next_path(std::uint32_t rank) {
+// A rank goes round all its links with its packets whatever flows they are of: with path numbers by flow,
+// many flows would load the links at random. The slip keeps a number of flows that has a common
+// divisor with the number of links from tying each flow to one of them. An odd factor makes ranks
+// that follow each other begin with different links.
+std::uint32_t Hosts::next_path(std::uint32_t rank) {
     constexpr std::uint32_t slip = 61;
     constexpr std::uint32_t spread = 0x9e3779b1U;
     const std::uint32_t count = paths_[rank]++;
     return first_path_ + rank * spread + count + count / slip;
 }
 
-std::uint32_t Fabric::make_data(std::uint32_t flow_id,
-                                std::uint32_t sequence,
-                                std::uint64_t start_ps) {
-    const std::uint32_t id = packets_.allocate();
+std::uint32_t Hosts::make_data(std::uint32_t flow_id,
+                               std::uint32_t sequence,
+                               std::uint64_t start_ps) {
+    const std::uint32_t id = links_.packets().allocate();
     Flow& flow = flows_[flow_id];
     ++flow.holds;
-    Packet& packet = packets_[id];
+    Packet& packet = links_.packets()[id];
     packet.tag = start_ps;
     packet.flow = flow_id;
     packet.sequence = sequence;
@@ -248,62 +304,13 @@ std::uint32_t Fabric::make_data(std::uint32_t flow_id,
     return id;
 }
 
-void Fabric::send_again(std::uint32_t id, std::uint32_t sequence) {
-    const std::uint32_t entry = resends_.allocate();
-    resends_[entry].sequence = sequence;
-    Flow& flow = flows_[id];
-    (flow.first_resend == kNone ? flow.first_resend : resends_[flow.last_resend].next) = entry;
-    flow.last_resend = entry;
-}
-
-std::uint32_t Fabric::take_sequence(Flow& flow) {
-    const std::uint32_t entry = flow.first_resend;
-    if (entry == kNone) {
-        return flow.sent++;
-    }
-    flow.first_resend = resends_[entry].next;
-    resends_.free(entry);
-    return resends_[entry].sequence;
-}
-
-void Fabric::answer(PacketKind kind,
-                    std::uint32_t flow,
-                    std::uint32_t sequence,
-                    std::uint64_t tag) {
-    const std::uint32_t id = packets_.allocate();
-    ++flows_[flow].holds;
-    Packet& packet = packets_[id];
-    packet.flow = flow;
-    packet.sequence = sequence;
-    packet.tag = tag;
-    turn_round(id, kind);
-    send_on(id);
-}
-
-void Fabric::turn_round(std::uint32_t id, PacketKind kind) {
-    Packet& packet = packets_[id];
-    const Flow& flow = flows_[packet.flow];
-    packet.destination = flow.source;
-    packet.path = static_cast<std::uint32_t>(flow.reverse_hash) + packet.sequence;
-    packet.set(kind, settings_.control_bytes);
-}
-
-void Fabric::send_on(std::uint32_t id) {
-    forward(flows_[packets_[id].flow].destination, id, kNone);
-}
-
-void Fabric::send_back(std::uint32_t packet, PacketKind kind) {
-    turn_round(packet, kind);
-    send_on(packet);
-}
-
-void Fabric::release(std::uint32_t packet) {
-    const std::uint32_t flow = packets_[packet].flow;
-    packets_.free(packet);
+void Hosts::release(std::uint32_t packet) {
+    const std::uint32_t flow = links_.packets()[packet].flow;
+    links_.packets().free(packet);
     let_go(flow);
 }
 
-void Fabric::let_go(std::uint32_t id) {
+void Hosts::let_go(std::uint32_t id) {
     Flow& flow = flows_[id];
     if (--flow.holds == 0 && flow.complete) {
         flow.live = false;
@@ -312,7 +319,7 @@ void Fabric::let_go(std::uint32_t id) {
     }
 }
 
-void Fabric::deliver(std::uint32_t id) {
+void Hosts::deliver(std::uint32_t id) {
     Flow& flow = flows_[id];
     const Callback delivered = flow.delivered;
     flow.complete = true;
@@ -321,10 +328,10 @@ void Fabric::deliver(std::uint32_t id) {
     delivered();
 }
 
-std::uint64_t Fabric::line_bits_per_s(std::uint32_t flow) const {
+std::uint64_t Hosts::line_bits_per_s(std::uint32_t flow) const {
     std::uint64_t sum = 0;
     for (std::uint32_t i = flows_[flow].first_feeder; i != kNone; i = feeders_[i].sibling) {
-        sum = saturating_add(sum, classes_[links_[feeders_[i].link].link_class].rate.bits_per_s);
+        sum = saturating_add(sum, links_.class_of(feeders_[i].link).rate.bits_per_s);
     }
     return sum;
 }

@@ -1,0 +1,91 @@
+// The ranks as ends of the network: the flows that they send, and how flows feed the links of their
+// rank, in turn or at a pace. A flow has a feeder at each link that it may start on; a link's
+// feeders that have something to send form a ring, those that must wait for their time a heap.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "astra/core/event_queue.h"
+#include "network/backend/backend.h"
+#include "network/backend/packet/flow.h"
+#include "network/backend/packet/link.h"
+#include "network/backend/packet/pacer.h"
+#include "network/backend/packet/settings.h"
+#include "network/routing/routing.h"
+
+namespace astra::packet {
+
+class Forwarding;
+class Links;
+class Transport;
+
+class Hosts {
+  public:
+    // The references outlive it; the last two are only used once messages move.
+    Hosts(EventQueue& queue,
+          const Routing& routing,
+          const Settings& settings,
+          Links& links,
+          Forwarding& forwarding);
+
+    void attach(Transport& transport) { transport_ = &transport; }
+
+    // Throws InputError for a message of too many packets.
+    void send(const Message& message, SimTime at, Callback delivered);
+
+    // Valid until the next message is sent.
+    Flow& flow(std::uint32_t id) { return flows_[id]; }
+    void settle(std::uint32_t flow);
+    void wake(std::uint32_t flow);
+    // The last packet of the flow is there. Runs the callback, which may send messages.
+    void deliver(std::uint32_t flow);
+    // The packet is gone.
+    void release(std::uint32_t packet);
+    void let_go(std::uint32_t flow);
+
+    // A packet of the next flow in turn, for a link that is free; kNone: nobody sends by
+    // `until_ps`. May move the time at which the link is free to that of a paced flow.
+    std::uint32_t take(std::uint32_t link, std::uint64_t until_ps);
+    const Pacer& pacer(std::uint32_t pacer) const { return pacers_[pacer]; }
+
+    // After links failed or came back, every flow may start on other links. Those that were about
+    // to send join the rings again, in the order of their numbers.
+    void renew_feeders();
+
+    // The time that a full packet takes on all links of a rank together, outwards or inwards.
+    std::uint64_t full_ps_out_of(std::uint32_t rank) const { return full_ps_out_[rank]; }
+    std::uint64_t full_ps_into(std::uint32_t rank) const { return full_ps_in_[rank]; }
+    // The summed rate of the links that the flow may start on.
+    std::uint64_t line_bits_per_s(std::uint32_t flow) const;
+
+  private:
+    void inject(std::uint64_t flow);
+    std::uint32_t new_flow(const Message& message, Callback delivered);
+    void add_feeders(std::uint32_t flow);
+    void remove_feeders(std::uint32_t flow);
+    void join_ring(std::uint32_t feeder);
+    void leave_ring(Link& link, std::uint32_t before, std::uint32_t feeder);
+    void advance_siblings(std::uint32_t flow, std::uint32_t link);
+    void pace(std::uint32_t feeder, std::uint64_t when_ps);
+    bool join_due(Link& link, std::uint64_t until_ps);
+    std::uint32_t next_path(std::uint32_t rank);
+    std::uint32_t make_data(std::uint32_t flow, std::uint32_t sequence, std::uint64_t start_ps);
+
+    EventQueue& queue_;
+    const Routing& routing_;
+    const Settings settings_;
+    Links& links_;
+    Forwarding& forwarding_;
+    Transport* transport_ = nullptr;
+    Arena<Flow> flows_;
+    Arena<Feeder> feeders_;
+    std::vector<Pacer> pacers_;  // by Link::pacer
+    std::uint64_t paced_ = 0;
+    std::uint32_t first_path_;          // seeded
+    std::vector<std::uint32_t> paths_;  // by rank: packets that it has made
+    std::vector<std::uint64_t> full_ps_out_;
+    std::vector<std::uint64_t> full_ps_in_;
+};
+
+}  // namespace astra::packet
