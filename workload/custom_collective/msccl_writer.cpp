@@ -12,7 +12,7 @@ namespace astra {
 namespace {
 
 // `text` within the quotes of an attribute.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string result;
     for (const char c : text) {
         switch (c) {
@@ -61,8 +61,8 @@ std::string msccl_text(const BlockAlgorithm& algorithm) {
     std::string out = fmt::format(
         "<algo name=\"{}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" "
         "ngpus=\"{}\" coll=\"{}\" inplace=\"{}\"{}>\n",
-        quoted(algorithm.name),
-        quoted(algorithm.protocol),
+        in_quotes(algorithm.name),
+        in_quotes(algorithm.protocol),
         channels,
         algorithm.chunks,
         algorithm.gpus.size(),

@@ -1,0 +1,1 @@
+// Nothing: the source that the precompiled header is made for.

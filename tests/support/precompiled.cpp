@@ -1,0 +1,1 @@
+// Nothing: the source that the precompiled header of the tests is made for.
