@@ -5,11 +5,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
+#include "astra/core/json_text.h"
 #include "astra/simulation/simulation.h"
 #include "workload/chakra/trace_files.h"
 
@@ -18,10 +18,6 @@ namespace astra {
 namespace {
 
 constexpr std::uint64_t kMostIterations = 1'000'000;
-
-std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump();
-}
 
 // A study of these traces on a network that is nothing but alpha and beta.
 ConfigTree study_of_traces(const std::string& prefix, const OptionSet& options) {
@@ -46,9 +42,9 @@ ConfigTree study_of_traces(const std::string& prefix, const OptionSet& options) 
         throw ConfigError(fmt::format("--beta: '{}' is not a bandwidth like 10Gbps", *beta));
     }
     ConfigTree study = ConfigTree::empty_map("command line");
-    study.set("workload.trace=" + quoted(prefix));
+    study.set("workload.trace=" + json_text(prefix));
     if (const auto groups = options.value("groups")) {
-        study.set("workload.groups=" + quoted(*groups));
+        study.set("workload.groups=" + json_text(*groups));
     }
     for (const char* kind : {"all_reduce", "reduce_scatter"}) {
         study.set(fmt::format("system.collectives.{}=measured", kind));
@@ -96,7 +92,7 @@ int convert_schedule(const std::string& input,
         throw ConfigError(
             "convert: --schedule writes the traces of one job; the study has several");
     }
-    study.set("system.transfers.policy=" + quoted(*options.value("schedule")));
+    study.set("system.transfers.policy=" + json_text(*options.value("schedule")));
     if (const auto iterations = options.integer("iterations", 1, kMostIterations)) {
         study.set(fmt::format("workload.iterations={}", *iterations));
     }

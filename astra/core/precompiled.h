@@ -1,5 +1,5 @@
-// What almost every source includes, compiled once a build (CMake option ASTRA_PRECOMPILED_HEADER). A
-// source includes what it uses all the same: it compiles without this.
+// What almost every source includes, compiled once a build (CMake option ASTRA_PRECOMPILED_HEADER).
+// A source includes what it uses all the same: it compiles without this.
 #pragma once
 
 #include <algorithm>

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "astra/config/units.h"
+#include "astra/core/json_text.h"
 
 namespace astra {
 
@@ -59,14 +59,11 @@ std::string link_load_json(const RunResult& result) {
     if (!load) {
         return "";
     }
-    const auto quoted = [](const std::string& name) {
-        return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    };
     return fmt::format(
         "  \"link_load\": {{\"from\": {}, \"to\": {}, \"interval_ps\": {}, \"intervals\": {}, "
         "\"bytes\": {}, \"peak_bytes\": {}, \"peak_to_mean\": {:.6f}}},\n",
-        quoted(load->from),
-        quoted(load->to),
+        json_text(load->from),
+        json_text(load->to),
         load->interval.ps,
         load->intervals,
         load->bytes,

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "astra/core/json_text.h"
 #include "astra/core/version.h"
 #include "astra/results/csv_field.h"
 #include "astra/results/flow_files.h"
@@ -20,10 +20,6 @@
 namespace astra {
 
 namespace {
-
-std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 using Out = std::back_insert_iterator<std::string>;
 
@@ -150,7 +146,7 @@ void write_list(std::string& text,
                            "{}\"{}\": {}",
                            &column == columns.data() ? "" : ", ",
                            column.name,
-                           column.is_text ? quoted(value) : value);
+                           column.is_text ? json_text(value) : value);
         }
         text += "}";
         separator = ",\n";
@@ -215,7 +211,7 @@ std::string result_json(const RunResult& result) {
     text += link_load_json(result);
     text += "  \"warnings\": [";
     for (std::size_t i = 0; i < result.warnings.size(); ++i) {
-        text += (i == 0 ? "\n    " : ",\n    ") + quoted(result.warnings[i]);
+        text += (i == 0 ? "\n    " : ",\n    ") + json_text(result.warnings[i]);
     }
     text += result.warnings.empty() ? "],\n" : "\n  ],\n";
     const RunCounts& n = result.counts;

@@ -3,9 +3,9 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "astra/config/units.h"
+#include "astra/core/json_text.h"
 #include "astra/results/csv_field.h"
 
 namespace astra {
@@ -13,10 +13,6 @@ namespace astra {
 namespace {
 
 using Out = std::back_insert_iterator<std::string>;
-
-std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 // The fields of a job, each line after `indent`.
 std::string fields(const TrainingResult& training, const std::string& indent) {
@@ -62,13 +58,13 @@ std::string communicators_json(const RunResult& result) {
                        "{}    {{\"group\": {}, \"ranks\": {}, \"tensors\": {}, \"bytes\": {}, "
                        "\"alpha_ps\": {}, \"beta_ps_per_byte\": {:.6f}, \"plan\": {}}}",
                        separator,
-                       quoted(c.group),
+                       json_text(c.group),
                        c.ranks,
                        c.tensors,
                        c.bytes.count,
                        c.alpha.ps,
                        c.beta_ps,
-                       quoted(c.plan));
+                       json_text(c.plan));
         separator = ",\n";
     }
     return text + "\n  ],\n";
@@ -125,7 +121,7 @@ std::string training_json(const RunResult& result) {
             fmt::format_to(Out(text),
                            "{}    {{\n      \"job\": {},\n{}\n    }}",
                            separator,
-                           quoted(training.job),
+                           json_text(training.job),
                            fields(training, "      "));
             separator = ",\n";
         }

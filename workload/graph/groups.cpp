@@ -7,11 +7,10 @@
 #include <numeric>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "astra/config/config_tree.h"
 #include "astra/config/config_view.h"
 #include "astra/core/error.h"
+#include "astra/core/json_text.h"
 #include "workload/graph/messages.h"
 #include "workload/graph/process_groups.h"
 
@@ -55,12 +54,16 @@ std::vector<GroupDefinition> read_group_file(const std::string& file, std::uint3
 }
 
 void write_group_file(const std::vector<GroupDefinition>& groups, const std::string& file) {
-    nlohmann::ordered_json document = nlohmann::ordered_json::object();
-    for (const GroupDefinition& group : groups) {
-        document[group.name] = group.ranks;
-    }
     std::ofstream out(file);
-    out << document.dump() << '\n';
+    out << '{';
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        out << (i == 0 ? "" : ",") << json_text(groups[i].name) << ":[";
+        for (std::size_t k = 0; k < groups[i].ranks.size(); ++k) {
+            out << (k == 0 ? "" : ",") << groups[i].ranks[k];
+        }
+        out << ']';
+    }
+    out << "}\n";
     out.flush();
     if (!out) {
         throw TraceError(file + ": cannot be written: " + std::strerror(errno));
