@@ -22,7 +22,8 @@ FlowBackend::FlowBackend(EventQueue& queue, Routing& routing, const ConfigView& 
       finder_(routing),
       blocks_(topology_),
       cap_(read_rate_cap(network)),
-      adaptive_(routing.policy() == RoutePolicy::Adaptive) {
+      adaptive_(routing.policy() == RoutePolicy::Adaptive),
+      carried_(topology_) {
     if (adaptive_) {
         load_.resize(topology_.links());
     }
@@ -261,7 +262,7 @@ void FlowBackend::wake(std::uint64_t at_ps) {
     for (const MaxMin::Completion& completion : completed_) {
         complete(static_cast<std::uint32_t>(completion.tag));
     }
-    // Delivery may send, and so reuse the places of flows that are done: first all, then each.
+    // Delivery may send, and so reuse the numbers of flows that are done: first all, then each.
     std::vector<std::uint32_t> done;
     done.swap(done_);
     for (const std::uint32_t flow : done) {
@@ -271,6 +272,67 @@ void FlowBackend::wake(std::uint64_t at_ps) {
     if (!will_solve_) {
         arm();
     }
+}
+
+void FlowBackend::set_link(std::uint32_t link, bool up) {
+    for (std::uint32_t id = 0; id < classes_.size(); ++id) {
+        leave_solver(id);
+        carry(classes_[id]);
+    }
+    routing_.set_up(link, up);
+    ++fabric_;
+    for (std::uint32_t id = 0; id < classes_.size(); ++id) {
+        if (!classes_[id].members.empty()) {
+            enter_solver(id);
+        }
+    }
+}
+
+void FlowBackend::sample(std::vector<LinkSample>& samples) {
+    bytes_so_far().sample(samples);
+}
+
+void FlowBackend::count_load(const RouteClass& route_class, bool more) {
+    for (const LinkShare& share : route_class.shares) {
+        load_[share.link] += more ? 1U : ~std::uint32_t{0};
+    }
+}
+
+// Books what the class has carried on the links of its present route.
+void FlowBackend::carry(RouteClass& route_class) {
+    if (route_class.carried == 0) {
+        return;
+    }
+    if (!adaptive_) {
+        finder_.find(route_class.source, route_class.destination, load_, route_);
+    }
+    carried_.add(adaptive_ ? route_class.shares : route_.shares, route_class.carried);
+    route_class.carried = 0;
+}
+
+CarriedBytes FlowBackend::bytes_so_far() const {
+    CarriedBytes bytes = carried_;
+    RouteFinder finder(routing_);
+    FlowRoute route;
+    for (const RouteClass& route_class : classes_) {
+        const Work open =
+            route_class.is_in_solver
+                ? route_class.asked - solver_.remaining(route_class.in_solver, queue_.now())
+                : 0;
+        const Work carried = route_class.carried + open * route_class.members.size();
+        if (carried == 0) {
+            continue;
+        }
+        if (!adaptive_) {
+            finder.find(route_class.source, route_class.destination, load_, route);
+        }
+        bytes.add(adaptive_ ? route_class.shares : route.shares, carried);
+    }
+    return bytes;
+}
+
+std::vector<LinkRecord> FlowBackend::link_records() const {
+    return bytes_so_far().records();
 }
 
 extern const BackendInfo kFlowBackend;

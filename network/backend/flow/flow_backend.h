@@ -1,4 +1,4 @@
-// The flow backend, in two sources: flows and rates, and what they leave on links.
+// The flow backend: messages as flows that share links at max-min fair rates.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "network/backend/backend.h"
+#include "network/backend/flow/carried_bytes.h"
 #include "network/backend/flow/flow_route.h"
 #include "network/backend/flow/link_blocks.h"
 #include "network/backend/flow/max_min.h"
 
 namespace astra {
 
-// A message pays the latency of its way and is then served at its max-min fair rate until its last
+// A message pays the latency of its path and is then served at its max-min fair rate until its last
 // byte has arrived.
 //
 // Messages of equal route are one class, one flow of the solver: with n members it weighs n times
@@ -86,7 +87,7 @@ class FlowBackend final : public NetworkBackend {
     void wake(std::uint64_t);
     void arm();
     void carry(RouteClass& route_class);
-    std::vector<double> bytes_so_far() const;
+    CarriedBytes bytes_so_far() const;
     void count_load(const RouteClass& route_class, bool more);
 
     EventQueue& queue_;
@@ -105,8 +106,8 @@ class FlowBackend final : public NetworkBackend {
     std::unordered_map<std::uint64_t, std::uint32_t> class_of_pair_;
     std::vector<Flow> flows_;
     std::uint32_t free_flow_ = kNone;
-    std::vector<std::uint32_t> load_;    // under Adaptive: flows on a link
-    std::vector<double> carried_bytes_;  // a link; only of routes that have changed
+    std::vector<std::uint32_t> load_;  // under Adaptive: flows on a link
+    CarriedBytes carried_;             // only of routes that have changed
     std::vector<MaxMin::Completion> completed_;
     std::vector<std::uint32_t> done_;  // flows
     std::uint64_t fabric_ = 0;         // grows when a link fails or comes back
