@@ -25,6 +25,7 @@ namespace astra::packet {
 class Fabric {
   public:
     Fabric(EventQueue& queue, Routing& routing, const Settings& settings);
+    ~Fabric() = default;
     // Its parts refer to each other.
     Fabric(const Fabric&) = delete;
     Fabric& operator=(const Fabric&) = delete;

@@ -288,14 +288,15 @@ class Dcqcn final : public Transport {
 
 extern const TransportInfo kDcqcnTransport;
 const TransportInfo kDcqcnTransport = {
-    "dcqcn",
-    "marks, notifications and rates over lossless links (Zhu et al., SIGCOMM 2015)",
-    true,
-    [](Fabric& fabric,
-       const Settings& common,
-       const ConfigView& section) -> std::unique_ptr<Transport> {
+    .name = "dcqcn",
+    .summary = "marks, notifications and rates over lossless links (Zhu et al., SIGCOMM 2015)",
+    .in_order = true,
+    .build = [](Fabric& fabric,
+                const Settings& common,
+                const ConfigView& section) -> std::unique_ptr<Transport> {
         return std::make_unique<Dcqcn>(fabric, common, read_dcqcn(common, section));
     },
-    [](const Settings& common, const ConfigView& section) { read_dcqcn(common, section); }};
+    .check = [](const Settings& common,
+                const ConfigView& section) { read_dcqcn(common, section); }};
 
 }  // namespace astra::packet

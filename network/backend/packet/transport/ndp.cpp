@@ -235,14 +235,14 @@ class Ndp final : public Transport {
 
 extern const TransportInfo kNdpTransport;
 const TransportInfo kNdpTransport = {
-    "ndp",
-    "receivers pull packets, full queues trim them (Handley et al., SIGCOMM 2017)",
-    false,
-    [](Fabric& fabric,
-       const Settings& common,
-       const ConfigView& section) -> std::unique_ptr<Transport> {
+    .name = "ndp",
+    .summary = "receivers pull packets, full queues trim them (Handley et al., SIGCOMM 2017)",
+    .in_order = false,
+    .build = [](Fabric& fabric,
+                const Settings& common,
+                const ConfigView& section) -> std::unique_ptr<Transport> {
         return std::make_unique<Ndp>(fabric, common, read(common, section));
     },
-    [](const Settings& common, const ConfigView& section) { read(common, section); }};
+    .check = [](const Settings& common, const ConfigView& section) { read(common, section); }};
 
 }  // namespace astra::packet

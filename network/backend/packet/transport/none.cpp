@@ -49,12 +49,12 @@ class NoControl final : public Transport {
 
 extern const TransportInfo kNoneTransport;
 const TransportInfo kNoneTransport = {
-    "none",
-    "no congestion control: line rate into endless buffers",
-    false,
-    [](Fabric& fabric, const Settings&, const ConfigView&) -> std::unique_ptr<Transport> {
+    .name = "none",
+    .summary = "no congestion control: line rate into endless buffers",
+    .in_order = false,
+    .build = [](Fabric& fabric, const Settings&, const ConfigView&) -> std::unique_ptr<Transport> {
         return std::make_unique<NoControl>(fabric);
     },
-    [](const Settings&, const ConfigView&) {}};
+    .check = [](const Settings&, const ConfigView&) {}};
 
 }  // namespace astra::packet

@@ -317,14 +317,14 @@ class Swift final : public Transport {
 
 extern const TransportInfo kSwiftTransport;
 const TransportInfo kSwiftTransport = {
-    "swift",
-    "windows by the delay of round trips (Kumar et al., SIGCOMM 2020)",
-    true,
-    [](Fabric& fabric,
-       const Settings& common,
-       const ConfigView& section) -> std::unique_ptr<Transport> {
+    .name = "swift",
+    .summary = "windows by the delay of round trips (Kumar et al., SIGCOMM 2020)",
+    .in_order = true,
+    .build = [](Fabric& fabric,
+                const Settings& common,
+                const ConfigView& section) -> std::unique_ptr<Transport> {
         return std::make_unique<Swift>(fabric, common, read(section));
     },
-    [](const Settings&, const ConfigView& section) { read(section); }};
+    .check = [](const Settings&, const ConfigView& section) { read(section); }};
 
 }  // namespace astra::packet
