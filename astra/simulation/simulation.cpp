@@ -9,6 +9,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "astra/simulation/simulation_parts.h"
+#include "network/topology/topology_reader.h"
 #include "workload/custom_collective/program_files.h"
 
 namespace astra {
@@ -36,7 +37,7 @@ std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
 
 Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
     : study(std::move(tree)),
-      topology(Topology::from_config(study.root().at("network"))),
+      topology(read_topology(study.root().at("network"))),
       backend_info(read_backend(study.root().at("network"))),
       routing(read_routing(study.root().at("network"),
                            topology,

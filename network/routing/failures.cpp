@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "network/topology/topology_reader.h"
+
 namespace astra {
 
 std::vector<LinkChange> read_failures(const ConfigView& network, const Topology& topology) {
@@ -16,7 +18,7 @@ std::vector<LinkChange> read_failures(const ConfigView& network, const Topology&
         if (until && SimTime{} + until->as_duration() <= at) {
             until->fail("the link comes back before it fails");
         }
-        for (const std::uint32_t link : topology.links_named(item)) {
+        for (const std::uint32_t link : links_named(topology, item)) {
             changes.push_back({at, link, false});
             if (until) {
                 changes.push_back({SimTime{} + until->as_duration(), link, true});

@@ -99,6 +99,10 @@ struct DimensionInfo {
     // Throws ConfigError.
     std::unique_ptr<const Dimension> (*build)(const DimensionKeys& keys);
     bool from_file = false;  // ranks and links are read from a file, not from the study
+    // Why there is none of so many ports; "" if there is. nullptr: it takes any number.
+    std::string (*refusal)(std::uint32_t ports) = nullptr;
+
+    bool takes(std::uint32_t ports) const { return refusal == nullptr || refusal(ports).empty(); }
 };
 
 const Registry<DimensionInfo>& dimension_kinds();

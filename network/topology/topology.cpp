@@ -1,5 +1,6 @@
 #include "network/topology/topology.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -148,6 +149,64 @@ std::string Topology::describe() const {
         }
     }
     return text;
+}
+
+void Topology::change_link(std::uint32_t link, const LinkOverride& change) {
+    Part& part = parts_[wiring_of_link(link)];
+    const std::size_t known = part.classes.size();
+    for (std::size_t i = known; i < std::size_t{part.rows} * part.row_links; ++i) {
+        part.classes.push_back(part.classes[i % known]);
+    }
+    LinkProperties properties = classes_[part.classes[link - part.first_link]];
+    properties.bandwidth = change.bandwidth.value_or(properties.bandwidth);
+    properties.latency = change.latency.value_or(properties.latency);
+    part.classes[link - part.first_link] = class_of(properties);
+    if (change.down) {
+        const auto before = std::lower_bound(down_.begin(), down_.end(), link);
+        if (before == down_.end() || *before != link) {
+            down_.insert(before, link);
+        }
+    }
+}
+
+// The one row that holds both nodes; its `local` is that of `from`.
+std::optional<Topology::Place> Topology::row_with(std::uint32_t from, std::uint32_t to) const {
+    if (from >= ranks_) {
+        const Place place = place_of_switch(from);
+        const bool same = to >= ranks_ ? place_of_switch(to).wiring == place.wiring &&
+                                             place_of_switch(to).row == place.row
+                                       : row_of(to, place.wiring) == place.row;
+        return same ? std::optional(place) : std::nullopt;
+    }
+    if (to >= ranks_) {
+        const auto place = row_with(to, from);
+        return place
+                   ? std::optional(Place{place->wiring, place->row, position(from, place->wiring)})
+                   : std::nullopt;
+    }
+    for (std::uint32_t k = 0; k < wirings(); ++k) {
+        if (position(from, k) != position(to, k) && row_of(from, k) == row_of(to, k)) {
+            return Place{k, row_of(from, k), position(from, k)};
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<std::uint32_t> Topology::links_between(std::uint32_t from, std::uint32_t to) const {
+    std::vector<std::uint32_t> found;
+    const auto place = row_with(from, to);
+    if (!place) {
+        return found;
+    }
+    const Dimension& dimension = wiring(place->wiring);
+    const std::uint32_t first = first_link(place->wiring, place->row);
+    for (std::uint32_t link = 0; link < dimension.links(); ++link) {
+        const LinkEnds ends = link_ends(first + link);
+        if (ends.from == from && ends.to == to) {
+            found.push_back(first + link);
+        }
+    }
+    return found;
 }
 
 }  // namespace astra

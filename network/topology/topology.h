@@ -1,9 +1,10 @@
-// The fabric: a product of wirings over all ranks. Immutable; routing.h finds the ways through it.
+// The fabric: a product of wirings over all ranks. It does not change once it is routed; routing.h
+// finds the ways through it.
 //
 // Rank r has in wiring k the position (r / (n_0 · … · n_{k-1})) mod n_k: wiring 0 varies fastest.
 // The ranks that differ in wiring k alone form a row, wired as its Dimension says. A collective
 // sees dimensions: each wiring is one, unless it gives itself another shape (rail_optimised is
-// two).
+// two). topology_reader.h makes one from a study.
 //
 // Nodes: ranks 0 … ranks()-1, then the switches. Links: 0 … links()-1, directed.
 #pragma once
@@ -16,17 +17,20 @@
 #include <string>
 #include <vector>
 
-#include "astra/config/config_view.h"
 #include "astra/core/types.h"
 #include "network/topology/dimension.h"
 
 namespace astra {
 
+// What a link has instead of what its dimension gives it.
+struct LinkOverride {
+    std::optional<Bandwidth> bandwidth;
+    std::optional<Duration> latency;
+    bool down = false;  // from the start
+};
+
 class Topology {
   public:
-    // Reads network.dimensions and network.links. Throws ConfigError.
-    static Topology from_config(const ConfigView& network);
-
     struct Wiring {
         std::string kind;
         std::unique_ptr<const Dimension> dimension;
@@ -51,11 +55,12 @@ class Topology {
     std::uint32_t link_class(std::uint32_t link) const;
     std::span<const LinkProperties> classes() const { return classes_; }
     LinkProperties link(std::uint32_t link) const { return classes_[link_class(link)]; }
-    // The links from node `from` to node `to` of a map with those keys, and back again unless it
-    // says `both: no`. Throws ConfigError.
-    std::vector<std::uint32_t> links_named(const ConfigView& item) const;
+    // The links from a node to another. Looks at every link of at most one row.
+    std::vector<std::uint32_t> links_between(std::uint32_t from, std::uint32_t to) const;
     // Links that are down from the start; ascending.
     std::span<const std::uint32_t> down_links() const { return down_; }
+    // Makes a link differ from the others, before anything is routed.
+    void change_link(std::uint32_t link, const LinkOverride& change);
 
     // --- wirings ---
     std::uint32_t wirings() const { return static_cast<std::uint32_t>(parts_.size()); }
@@ -111,21 +116,10 @@ class Topology {
         std::uint32_t ports = 1;
         std::uint32_t stride = 1;
     };
-    struct Override {
-        std::optional<Bandwidth> bandwidth;
-        std::optional<Duration> latency;
-        bool down = false;
-    };
     void number_parts();
     void find_classes(Part& part);
     std::uint32_t class_of(const LinkProperties& properties);
-    std::uint32_t node_named(const ConfigView& name) const;
-    // Links from a node to another. Every link of at most one row is looked at.
-    std::vector<std::uint32_t> links_between(std::uint32_t from, std::uint32_t to) const;
     std::optional<Place> row_with(std::uint32_t from, std::uint32_t to) const;
-    void read_overrides(const ConfigView& list);
-    void apply(std::uint32_t link, const Override& change);
-    void add_noise(double deviation, std::uint64_t seed);
 
     std::vector<Part> parts_;
     std::vector<LogicalDimension> shape_;

@@ -15,6 +15,7 @@
 #include "astra/results/result_files.h"
 #include "astra/simulation/simulation.h"
 #include "network/topology/topology.h"
+#include "network/topology/topology_reader.h"
 #include "tests/support/experiment.h"
 #include "tests/support/network_models.h"
 
@@ -146,7 +147,7 @@ class BareFabric : public Fabric {};
 TEST_P(BareFabric, RunsAFlowSet) {
     const ConfigTree study = ConfigTree::parse_file(file());
     const test::ScratchFolder folder;
-    const std::uint32_t ranks = Topology::from_config(study.root().at("network")).ranks();
+    const std::uint32_t ranks = read_topology(study.root().at("network")).ranks();
     std::ofstream flows(folder.file("ring.flows"));
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         flows << rank + 1 << ' ' << rank << ' ' << (rank + 1) % ranks << " 65536 0\n";

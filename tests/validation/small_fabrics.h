@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/config/config_tree.h"
+#include "network/topology/topology_reader.h"
 #include "tests/network/test_network.h"
 #include "tests/support/experiment.h"
 #include "tests/support/network_models.h"
@@ -43,8 +44,9 @@ links:
   - {from: d, to: a, direction: one}
 )";
 
-// Every kind of dimension with twelve ranks, and some fabrics that are more than one kind: entries
-// of a section `network`. A kind that is not known here is built from its defaults.
+// Every kind of dimension with twelve ranks (or the next number that it takes), and some fabrics
+// that are more than one kind: entries of a section `network`. A kind that is not known here is
+// built from its defaults.
 class Fabrics {
   public:
     Fabrics() { folder_.write("graph.yml", kCustomGraph); }
@@ -94,13 +96,23 @@ class Fabrics {
         }
         const auto own = own_keys.find(name);
         return fmt::format(
-            "dimensions: [{{topology: {}, ranks: 12, bandwidth: 100Gbps, latency: "
+            "dimensions: [{{topology: {}, ranks: {}, bandwidth: 100Gbps, latency: "
             "500ns{}}}]",
             name,
+            ranks_of(name),
             own == own_keys.end() ? "" : own->second);
     }
 
   private:
+    // Twelve, or the next larger number that the kind takes.
+    static std::uint32_t ranks_of(const std::string& kind) {
+        std::uint32_t ranks = 12;
+        while (!dimension_kinds().find(kind)->takes(ranks)) {
+            ++ranks;
+        }
+        return ranks;
+    }
+
     ScratchFolder folder_;
 };
 
@@ -122,7 +134,7 @@ inline std::vector<NetworkModel> models_with_loss() {
 inline TestNetwork network_of(const NetworkModel& model, const std::string& keys) {
     const std::string text = "{" + model.keys() + ", " + keys + "}";
     const ConfigTree tree = ConfigTree::parse_text(text, "network.yml");
-    return TestNetwork(*model.backend, Topology::from_config(tree.root()), text);
+    return TestNetwork(*model.backend, read_topology(tree.root()), text);
 }
 
 inline std::vector<Injection> little_traffic(std::uint32_t ranks, std::uint64_t seed) {

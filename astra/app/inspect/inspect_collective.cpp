@@ -20,6 +20,7 @@
 #include "astra/results/output_folder.h"
 #include "astra/results/schedule_drawing.h"
 #include "astra/simulation/jobs.h"
+#include "network/topology/topology_reader.h"
 #include "system/program/program_report.h"
 #include "system/program/verifier.h"
 #include "system/synthesis/bandwidth_bound.h"
@@ -122,7 +123,7 @@ class Inspection {
         : kind_(kind_named("--collective", options.value("collective").value_or("all_reduce"))),
           size_(read_size(options)),
           study_(read_study(options, kind_)),
-          topology_(Topology::from_config(study_.root().at("network"))),
+          topology_(read_topology(study_.root().at("network"))),
           routing_(checked_routing(study_.root().at("network"), topology_)),
           ranks_(chosen_ranks(options, topology_)),
           system_(SystemConfig::from_config(

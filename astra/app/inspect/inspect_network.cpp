@@ -19,6 +19,7 @@
 #include "astra/results/output_folder.h"
 #include "network/routing/fabric_report.h"
 #include "network/routing/graphviz.h"
+#include "network/topology/topology_reader.h"
 
 namespace astra {
 
@@ -233,7 +234,7 @@ int inspect_network(const Arguments& arguments) {
     const ConfigTree study = read_study(options);
     const ConfigView network = study.root().at("network");
     pass_over_sections_but(study.root(), {"network"});
-    const Topology topology = Topology::from_config(network);
+    const Topology topology = read_topology(network);
     Routing routing(topology, RoutePolicy::Ecmp, 1);
     // A fabric that is cut is described first: reading its routing is what then fails.
     const Pairs cut = routing.cut_pairs(kMostCutPairs);

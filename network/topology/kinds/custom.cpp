@@ -132,7 +132,9 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
 }  // namespace
 
 extern const DimensionInfo kCustomDimension;
-const DimensionInfo kCustomDimension = {
-    "custom", "hosts, switches and links as a file lists them", build, true};
+const DimensionInfo kCustomDimension = {.name = "custom",
+                                        .summary = "hosts, switches and links as a file lists them",
+                                        .build = build,
+                                        .from_file = true};
 
 }  // namespace astra

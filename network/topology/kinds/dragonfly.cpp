@@ -105,6 +105,8 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
 
 extern const DimensionInfo kDragonflyDimension;
 const DimensionInfo kDragonflyDimension = {
-    "dragonfly", "groups of fully joined routers, global links between all groups", build};
+    .name = "dragonfly",
+    .summary = "groups of fully joined routers, global links between all groups",
+    .build = build};
 
 }  // namespace astra

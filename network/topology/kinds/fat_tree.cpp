@@ -58,6 +58,8 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
 
 extern const DimensionInfo kFatTreeDimension;
 const DimensionInfo kFatTreeDimension = {
-    "fat_tree", "three tiers: leaves and aggregations in pods, cores between pods", build};
+    .name = "fat_tree",
+    .summary = "three tiers: leaves and aggregations in pods, cores between pods",
+    .build = build};
 
 }  // namespace astra

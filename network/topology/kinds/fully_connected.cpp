@@ -31,9 +31,9 @@ class FullyConnected final : public PlainDimension {
 
 extern const DimensionInfo kFullyConnectedDimension;
 const DimensionInfo kFullyConnectedDimension = {
-    "fully_connected",
-    "a link of its own between every two ports",
-    [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
+    .name = "fully_connected",
+    .summary = "a link of its own between every two ports",
+    .build = [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
         return std::make_unique<FullyConnected>(keys.ports, keys.link);
     }};
 

@@ -80,8 +80,8 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
 
 extern const DimensionInfo kLeafSpineDimension;
 const DimensionInfo kLeafSpineDimension = {
-    "leaf_spine",
-    "hosts on leaves, each leaf on every spine; planes, NICs, oversubscription",
-    build};
+    .name = "leaf_spine",
+    .summary = "hosts on leaves, each leaf on every spine; planes, NICs, oversubscription",
+    .build = build};
 
 }  // namespace astra

@@ -40,9 +40,9 @@ class Line final : public PlainDimension {
 
 extern const DimensionInfo kLineDimension;
 const DimensionInfo kLineDimension = {
-    "line",
-    "a link to either neighbour, none from the last port to the first",
-    [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
+    .name = "line",
+    .summary = "a link to either neighbour, none from the last port to the first",
+    .build = [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
         return std::make_unique<Line>(keys.ports, keys.link);
     }};
 

@@ -80,6 +80,8 @@ std::unique_ptr<const Dimension> build(const DimensionKeys& keys) {
 
 extern const DimensionInfo kRailOptimisedDimension;
 const DimensionInfo kRailOptimisedDimension = {
-    "rail_optimised", "scale-up nodes, a leaf a rail (local rank), spines between rails", build};
+    .name = "rail_optimised",
+    .summary = "scale-up nodes, a leaf a rail (local rank), spines between rails",
+    .build = build};
 
 }  // namespace astra

@@ -51,9 +51,9 @@ class Ring final : public PlainDimension {
 
 extern const DimensionInfo kRingDimension;
 const DimensionInfo kRingDimension = {
-    "ring",
-    "a link to either neighbour; messages go the shorter way round",
-    [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
+    .name = "ring",
+    .summary = "a link to either neighbour; messages go the shorter way round",
+    .build = [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
         const std::array<std::string, 2> directions = {"both", "clockwise"};
         const bool both = keys.view.choice_or("direction", "both", directions) == "both";
         return std::make_unique<Ring>(keys.ports, keys.link, both);

@@ -39,9 +39,9 @@ class Switch final : public PlainDimension {
 
 extern const DimensionInfo kSwitchDimension;
 const DimensionInfo kSwitchDimension = {
-    "switch",
-    "one switch between all; two links a message, up and down",
-    [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
+    .name = "switch",
+    .summary = "one switch between all; two links a message, up and down",
+    .build = [](const DimensionKeys& keys) -> std::unique_ptr<const Dimension> {
         return std::make_unique<Switch>(
             keys.ports, keys.link, keys.view.duration_or("switch_latency", {}));
     }};

@@ -15,6 +15,7 @@
 
 #include "astra/config/config_tree.h"
 #include "network/topology/fabric.h"
+#include "network/topology/topology_reader.h"
 #include "tests/support/experiment.h"
 
 namespace astra {
@@ -30,7 +31,7 @@ class Reported {
                       RoutePolicy policy = RoutePolicy::Ecmp)
         : tree_(ConfigTree::parse_text("dimensions: [" + dimensions + "]\nlinks: " + links,
                                        "network.yml")),
-          topology_(Topology::from_config(tree_.root())),
+          topology_(read_topology(tree_.root())),
           routing_(topology_, policy, 1),
           report_(report_fabric(routing_)) {}
 

@@ -13,6 +13,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/routing/routing.h"
+#include "network/topology/topology_reader.h"
 #include "tests/support/experiment.h"
 
 namespace astra {
@@ -23,7 +24,7 @@ class Network {
   public:
     explicit Network(const std::string& text)
         : tree_(ConfigTree::parse_text(text, "network.yml")),
-          topology_(Topology::from_config(tree_.root())),
+          topology_(read_topology(tree_.root())),
           routing_(read_routing(tree_.root(), topology_, RoutePolicy::Ecmp, true)) {}
 
     const Topology& topology() const { return topology_; }

@@ -8,13 +8,14 @@
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/routing/routing.h"
+#include "network/topology/topology_reader.h"
 
 namespace astra {
 namespace {
 
 Topology read(const std::string& text) {
     const ConfigTree tree = ConfigTree::parse_text(text, "network.yaml");
-    return Topology::from_config(tree.root());
+    return read_topology(tree.root());
 }
 
 // The message of the error, or "" if there is none.

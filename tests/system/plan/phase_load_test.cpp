@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/config/config_tree.h"
+#include "network/topology/topology_reader.h"
 #include "system/algorithms/algorithm.h"
 #include "system/tuning/algorithm_choice.h"
 #include "tests/network/test_network.h"
@@ -89,7 +90,7 @@ TEST(PhaseLoadTest, TheSlowestLinkCounts) {
         "{dimensions: [{topology: ring, ranks: 4, bandwidth: 1000GB/s}],"
         " links: [{from: 1, to: 2, bandwidth: 250GB/s}]}",
         "test");
-    const Topology topology = Topology::from_config(study.root());
+    const Topology topology = read_topology(study.root());
     EXPECT_EQ(load_on(topology, "ring", kReduceScatter, 4).busy(kSize).ps, kSize.count / 4 * 3 * 4);
 }
 

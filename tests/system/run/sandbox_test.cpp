@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/config/config_tree.h"
+#include "network/topology/topology_reader.h"
 #include "system/algorithms/algorithm.h"
 #include "system/program/program.h"
 #include "system/tuning/algorithm_choice.h"
@@ -28,7 +29,7 @@ class SandboxOf : public testing::TestWithParam<const char*> {
   public:
     SandboxOf()
         : tree_(ConfigTree::parse_text(kNetwork, "network")),
-          topology_(Topology::from_config(tree_.root())),
+          topology_(read_topology(tree_.root())),
           info_(*backends().find(GetParam())) {}
 
   protected:

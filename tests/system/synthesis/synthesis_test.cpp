@@ -10,6 +10,7 @@
 
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
+#include "network/topology/topology_reader.h"
 #include "system/program/verifier.h"
 #include "system/synthesis/bandwidth_bound.h"
 #include "tests/system/synthesis/synthesis_fixture.h"
@@ -25,7 +26,7 @@ constexpr CollectiveKind kKinds[] = {
 TestNetwork aware_network(const std::string& keys) {
     const ConfigTree tree = ConfigTree::parse_text("{" + keys + "}", "network.yml");
     return TestNetwork(
-        *backends().find("congestion_aware"), Topology::from_config(tree.root()), "{" + keys + "}");
+        *backends().find("congestion_aware"), read_topology(tree.root()), "{" + keys + "}");
 }
 
 class SynthesisOnFabric : public testing::TestWithParam<std::string> {};
@@ -214,7 +215,7 @@ TEST(Synthesis, RefusesAGroupThatIsCut) {
         "{dimensions: [{topology: line, ranks: 4, bandwidth: 1GB/s, latency: 1us}], "
         "links: [{from: 1, to: 2, down: true}]}",
         "network.yml");
-    const Topology topology = Topology::from_config(tree.root());
+    const Topology topology = read_topology(tree.root());
     Routing routing(topology, RoutePolicy::Ecmp, 1);
     EXPECT_THROW(GroupGraph(routing, all_ranks(topology)), SimulationError);
     const std::vector<std::uint32_t> whole = {2, 3};

@@ -11,6 +11,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/backend/backend.h"
+#include "network/topology/topology_reader.h"
 #include "system/run/sandbox.h"
 #include "workload/custom_collective/program_files.h"
 
@@ -31,7 +32,7 @@ class QueueOfFour {
                 const char* backend = "congestion_aware")
         : policy_text_(ConfigTree::parse_text("transfers: " + policy, "study")),
           network_text_(ConfigTree::parse_text(kNetwork, "network")),
-          topology_(Topology::from_config(network_text_.root())),
+          topology_(read_topology(network_text_.root())),
           network_(topology_, *backends().find(backend), network_text_.root()),
           config_(SystemConfig::from_config(policy_text_.root(), 1, ProgramFiles())),
           policy_(read_transfer_policy(policy_text_.root())),

@@ -10,6 +10,7 @@
 
 #include "astra/config/config_tree.h"
 #include "network/backend/backend.h"
+#include "network/topology/topology_reader.h"
 #include "system/algorithms/algorithm.h"
 #include "system/tuning/algorithm_choice.h"
 #include "tests/system/tuning/tuning_runs.h"
@@ -23,7 +24,7 @@ class Network {
   public:
     explicit Network(const TunedNetwork& network)
         : tree_(ConfigTree::parse_text(network.yaml(), "test")),
-          topology_(Topology::from_config(tree_.root().at("network"))),
+          topology_(read_topology(tree_.root().at("network"))),
           routing_(topology_, RoutePolicy::DimensionOrder, 1),
           predictor_(
               routing_, *backends().find(network.backend), tree_.root().at("network"), kEndpoint) {}

@@ -13,6 +13,7 @@
 #include "network/backend/flow/flow_route.h"
 #include "network/backend/flow/link_blocks.h"
 #include "network/backend/flow/max_min.h"
+#include "network/topology/topology_reader.h"
 #include "tests/network/test_network.h"
 
 namespace astra {
@@ -21,7 +22,7 @@ namespace {
 // `text` is a section `network`.
 TestNetwork flow_network(const std::string& text) {
     const ConfigTree tree = ConfigTree::parse_text(text, "network.yml");
-    return TestNetwork(*backends().find("flow"), Topology::from_config(tree.root()), text);
+    return TestNetwork(*backends().find("flow"), read_topology(tree.root()), text);
 }
 
 std::string leaf_spine(std::uint32_t hosts, std::uint32_t per_leaf, const std::string& more = "") {
@@ -224,7 +225,7 @@ class EveryLinkAConstraint {
   public:
     explicit EveryLinkAConstraint(const std::string& text)
         : tree_(ConfigTree::parse_text(text, "network.yml")),
-          topology_(Topology::from_config(tree_.root())),
+          topology_(read_topology(tree_.root())),
           routing_(read_routing(tree_.root(), topology_, RoutePolicy::Spray, true)),
           finder_(routing_) {
         for (std::uint32_t link = 0; link < topology_.links(); ++link) {
@@ -350,7 +351,7 @@ TEST(LinkBlocksTest, OnlyWhatCanBeFullFirstIsAConstraint) {
                              "400Gbps}]"
                            : text,
             "network.yml");
-        const Topology topology = Topology::from_config(tree.root());
+        const Topology topology = read_topology(tree.root());
         Routing routing(topology, RoutePolicy::Spray, 1);
         RouteFinder finder(routing);
         LinkBlocks blocks(topology);

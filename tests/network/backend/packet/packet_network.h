@@ -13,6 +13,7 @@
 
 #include "astra/config/config_tree.h"
 #include "network/backend/packet/packet_backend.h"
+#include "network/topology/topology_reader.h"
 #include "tests/network/test_network.h"
 
 namespace astra {
@@ -47,7 +48,7 @@ class PacketNetwork {
                   (packet.find("header:") == std::string::npos ? "header: 0B, " : "") + packet +
                   "}}",
               "network.yml")),
-          topology_(Topology::from_config(tree_.root())),
+          topology_(read_topology(tree_.root())),
           routing_(read_routing(tree_.root(), topology_, usual(), true)),
           backend_(queue_, routing_, tree_.root()) {
         tree_.reject_unread();

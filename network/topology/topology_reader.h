@@ -1,0 +1,20 @@
+// A topology from a study.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "astra/config/config_view.h"
+#include "network/topology/topology.h"
+
+namespace astra {
+
+// Reads network.dimensions, network.links that differ from the rest, network.bandwidth_noise and
+// its seed. Throws ConfigError.
+Topology read_topology(const ConfigView& network);
+
+// The links from node `from` to node `to` of a map with those keys, and back again unless it says
+// `both: no`. Throws ConfigError.
+std::vector<std::uint32_t> links_named(const Topology& topology, const ConfigView& item);
+
+}  // namespace astra
