@@ -99,6 +99,11 @@ struct ExecutionGraph {
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(kind.size()); }
     std::string_view name_of(OpId op) const { return names[name[index(op)]]; }
+    // Whether it is a collective that reduces gradients.
+    bool is_transfer(OpId op) const {
+        return kind[index(op)] == OpKind::Collective &&
+               collectives[detail[index(op)]].transfer != kNoTransfer;
+    }
     bool operator==(const ExecutionGraph&) const = default;
 };
 

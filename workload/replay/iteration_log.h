@@ -8,11 +8,11 @@
 
 namespace astra {
 
-// Of all ranks of a job together.
+// One iteration, all ranks of a job together.
 struct IterationTimes {
     SimTime start{kMaxPs};  // its first op begins
     SimTime end;            // its last op ends
-    Duration compute;       // of the rank that computes longest: union of its GPU ops
+    Duration compute;       // the union of GPU ops on the rank that computes longest
 };
 
 // 24 bytes a rank and iteration; O(1) an op.
@@ -22,7 +22,7 @@ class IterationLog {
         : times_(iterations), compute_(std::size_t{ranks} * iterations) {}
 
     std::uint32_t iterations() const { return static_cast<std::uint32_t>(times_.size()); }
-    // An op of `rank` of the job.
+    // An op of `rank` of the job begins or ends.
     void begin(std::uint32_t rank, std::uint32_t iteration, bool computes, SimTime now);
     void end(std::uint32_t rank, std::uint32_t iteration, bool computes, SimTime now);
     std::vector<IterationTimes> times() const;

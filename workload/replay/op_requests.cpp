@@ -1,0 +1,48 @@
+#include "workload/replay/op_requests.h"
+
+#include <algorithm>
+
+namespace astra {
+
+CollectiveRequest OpRequests::collective(const ReplayedRank& rank, std::uint32_t op) const {
+    const ExecutionGraph& graph = rank.graph();
+    const CollectiveDetail& detail = graph.collectives[graph.detail[op]];
+    const Job& job = rank.job->job;
+    CollectiveRequest request;
+    request.kind = detail.kind;
+    request.bytes = detail.bytes;
+    request.bytes_are_a_shard =
+        job.all_gather_shards &&
+        (detail.kind == CollectiveKind::AllGather || detail.kind == CollectiveKind::Gather ||
+         detail.kind == CollectiveKind::Scatter);
+    request.dimensions = detail.has_dimensions ? detail.dimensions : ~0U;
+    request.priority = detail.priority;
+    request.node_id = graph.node_id[op];
+    request.own = config_.own_of(request.node_id);
+    if (detail.pairs != kNoRole) {
+        const PairDetail& pairs = graph.pairs[detail.pairs];
+        request.pairs = {pairs.sends, pairs.receives, request.node_id};
+    }
+    if (detail.root_role != kNoRole) {
+        const ProcessGroup& group = collectives_.group(rank.group_of(detail).group);
+        const std::uint32_t root = job.fabric_ranks[rank.trace->peers[detail.root_role]];
+        const auto& ranks = group.ranks();
+        request.root =
+            static_cast<std::uint32_t>(std::find(ranks.begin(), ranks.end(), root) - ranks.begin());
+    }
+    return request;
+}
+
+PointRequest OpRequests::point(const ReplayedRank& rank, std::uint32_t op) const {
+    const ExecutionGraph& graph = rank.graph();
+    const PointDetail& detail = graph.points[graph.detail[op]];
+    const std::uint32_t peer = rank.job->job.fabric_ranks[rank.trace->peers[detail.peer_role]];
+    const bool sends = graph.kind[op] == OpKind::Send;
+    return {sends ? rank.fabric_rank : peer,
+            sends ? peer : rank.fabric_rank,
+            detail.tag,
+            detail.bytes,
+            graph.node_id[op]};
+}
+
+}  // namespace astra

@@ -1,0 +1,34 @@
+// What an op of a rank asks of the engines.
+#pragma once
+
+#include <cstdint>
+
+#include "system/engine/collective_engine.h"
+#include "system/engine/point_to_point.h"
+#include "system/system_config.h"
+#include "system/transfer/transfer_queue.h"
+#include "workload/replay/replayed_job.h"
+
+namespace astra {
+
+class OpRequests {
+  public:
+    // Both outlive it.
+    OpRequests(const CollectiveEngine& collectives, const SystemConfig& config)
+        : collectives_(collectives), config_(config) {}
+
+    CollectiveRequest collective(const ReplayedRank& rank, std::uint32_t op) const;
+    // The op sends or receives.
+    PointRequest point(const ReplayedRank& rank, std::uint32_t op) const;
+
+  private:
+    const CollectiveEngine& collectives_;
+    const SystemConfig& config_;
+};
+
+// The gradient that a transfer op reduces.
+inline TransferPiece piece_of(const CollectiveDetail& detail) {
+    return {detail.iteration, detail.transfer, detail.bytes};
+}
+
+}  // namespace astra

@@ -1,0 +1,25 @@
+// The windows of gradient transfers as they were in a run.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "astra/core/records.h"
+#include "system/transfer/transfer_queue.h"
+#include "workload/replay/op_log.h"
+#include "workload/replay/replayed_job.h"
+
+namespace astra {
+
+// The windows of the gradient tensors of a job in an iteration, by communicator and transfer, given
+// what became of tensors. Readers are those on the rank that was the first to name the group,
+// `first_ranks` by communicator. Requires a finished run and a log of starts.
+std::vector<WindowRecord> transfer_windows(const ReplayedJob& job,
+                                           std::uint32_t iteration,
+                                           const std::vector<ReplayedRank>& ranks,
+                                           const std::vector<std::uint32_t>& first_ranks,
+                                           const OpLog& log,
+                                           const TransferQueue& transfers,
+                                           const std::vector<TensorRecord>& tensors);
+
+}  // namespace astra
