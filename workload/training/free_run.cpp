@@ -2,118 +2,61 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <map>
-#include <queue>
 #include <tuple>
 #include <utility>
+
+#include "astra/core/event_queue.h"
 
 namespace astra {
 
 namespace {
 
+// The last time that the queue takes.
+constexpr SimTime kLast{kMaxPs - 1};
+
+constexpr std::uint64_t pack(std::uint32_t rank, std::uint32_t op) {
+    return (std::uint64_t{rank} << 32U) | op;
+}
+
 class FreeRun {
   public:
-    FreeRun(const std::vector<FreeRank>& ranks,
-            const std::array<std::uint32_t, 3>& streams,
-            std::uint32_t iterations)
-        : ranks_(ranks), iterations_(iterations) {
+    FreeRun(const std::vector<FreeRank>& ranks, const StreamRules& rules) : ranks_(ranks) {
         for (const FreeRank& rank : ranks) {
-            State& state = states_.emplace_back();
-            state.left = rank.graph->parent_count;
-            std::copy(streams.begin(), streams.end(), state.free.begin());
-            state.times.start.assign(rank.graph->size(), SimTime{kMaxPs});
-            state.times.end = state.times.start;
+            streams_.emplace_back(*rank.graph, rules);
+            FreeTimes& times = times_.emplace_back();
+            times.start.assign(rank.graph->size(), SimTime{kMaxPs});
+            times.end = times.start;
         }
     }
 
     std::vector<FreeTimes> run() {
-        for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-            for (std::uint32_t op = 0; op < ranks_[r].graph->size(); ++op) {
-                if (states_[r].left[op] == 0) {
-                    make_ready(r, op);
+        for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+            std::vector<std::uint32_t> first;
+            for (std::uint32_t op = 0; op < ranks_[rank].graph->size(); ++op) {
+                if (ranks_[rank].graph->parent_count[op] == 0) {
+                    first.push_back(op);
                 }
             }
-            pump(r);
+            streams_[rank].begin(first);
+            pump(rank);
         }
-        while (!events_.empty() || release_one()) {
-            const Event event = events_.top();
-            events_.pop();
-            now_ = event.when;
-            finish(event.rank, event.op);
-            pump(event.rank);
+        while (queue_.step() || release_one()) {
         }
-        std::vector<FreeTimes> result;
-        for (State& state : states_) {
-            result.push_back(std::move(state.times));
-        }
-        return result;
+        return std::move(times_);
     }
 
   private:
-    static constexpr std::size_t kStreams = 3;              // and one without end
-    using Keyed = std::pair<std::uint32_t, std::uint32_t>;  // what goes first, op
-    struct State {
-        std::vector<std::uint32_t> left;
-        std::array<std::vector<Keyed>, kStreams + 1> ready;  // heaps, lowest first
-        std::array<std::uint32_t, kStreams + 1> free{0, 0, 0, 1};
-        FreeTimes times;
-    };
-    struct Event {
-        SimTime when;
-        std::uint64_t sequence;
-        std::uint32_t rank;
-        std::uint32_t op;
-        bool operator>(const Event& other) const {
-            return std::tie(when, sequence) > std::tie(other.when, other.sequence);
-        }
-    };
-    using Place = std::pair<std::uint32_t, std::uint32_t>;  // rank, op
     struct Channel {
-        std::deque<SimTime> arrived;
-        std::deque<Place> waiting;
+        std::uint32_t arrived = 0;          // messages that no receive has taken
+        std::deque<std::uint64_t> waiting;  // receives, packed
     };
-
-    static bool is_transfer(const ExecutionGraph& graph, std::uint32_t op) {
-        return graph.kind[op] == OpKind::Collective &&
-               graph.collectives[graph.detail[op]].transfer != kNoTransfer;
-    }
-
-    static std::size_t stream_of(const ExecutionGraph& graph, std::uint32_t op) {
-        switch (graph.kind[op]) {
-            case OpKind::Compute:
-                return graph.on_cpu[op] != 0 ? 0 : 1;
-            case OpKind::MemoryLoad:
-            case OpKind::MemoryStore:
-                return graph.on_cpu[op] != 0 ? 0 : 2;
-            case OpKind::Send:
-                return 2;
-            case OpKind::Collective:
-                return is_transfer(graph, op) ? kStreams : 2;
-            default:
-                return kStreams;
-        }
-    }
-
-    void make_ready(std::uint32_t rank, std::uint32_t op) {
-        const ExecutionGraph& graph = *ranks_[rank].graph;
-        if (!graph.iteration.empty() && graph.iteration[op] >= iterations_) {
-            return;
-        }
-        auto& heap = states_[rank].ready[stream_of(graph, op)];
-        heap.emplace_back(graph.order.empty() ? op : graph.order[op], op);
-        std::push_heap(heap.begin(), heap.end(), std::greater<>());
-    }
 
     void pump(std::uint32_t rank) {
-        State& state = states_[rank];
-        for (std::size_t s = 0; s <= kStreams; ++s) {
-            auto& heap = state.ready[s];
-            while (!heap.empty() && (s == kStreams || state.free[s] > 0)) {
-                std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-                const std::uint32_t op = heap.back().second;
-                heap.pop_back();
-                state.free[s] -= s == kStreams ? 0 : 1;
+        for (const Stream stream :
+             {Stream::Cpu, Stream::Compute, Stream::Communication, Stream::None}) {
+            RankStreams& streams = streams_[rank];
+            for (std::uint32_t op = streams.take(stream); op != kNoOp; op = streams.take(stream)) {
                 start(rank, op);
             }
         }
@@ -121,26 +64,27 @@ class FreeRun {
 
     void start(std::uint32_t rank, std::uint32_t op) {
         const ExecutionGraph& graph = *ranks_[rank].graph;
-        states_[rank].times.start[op] = now_;
-        if (graph.kind[op] == OpKind::Recv) {
-            Channel& channel = channel_of(rank, op);
-            if (channel.arrived.empty()) {
-                channel.waiting.emplace_back(rank, op);
-                return;
-            }
-            const SimTime arrival = std::max(now_, channel.arrived.front());
-            channel.arrived.pop_front();
-            plan(arrival, rank, op);
+        times_[rank].start[op] = queue_.now();
+        if (graph.kind[op] != OpKind::Recv) {
+            const bool is_free = graph.is_transfer(OpId{op});
+            finish_after(is_free ? Duration{} : ranks_[rank].durations[op], pack(rank, op));
             return;
         }
-        plan(now_ + (is_transfer(graph, op) ? Duration{} : ranks_[rank].durations[op]), rank, op);
+        Channel& channel = channel_of(rank, op);
+        if (channel.arrived == 0) {
+            channel.waiting.push_back(pack(rank, op));
+            return;
+        }
+        --channel.arrived;
+        finish_after({}, pack(rank, op));
     }
 
-    void plan(SimTime when, std::uint32_t rank, std::uint32_t op) {
-        events_.push({when, sequence_++, rank, op});
+    void finish_after(Duration duration, std::uint64_t op) {
+        queue_.schedule_at(std::min(queue_.now() + duration, kLast),
+                           Callback::to<&FreeRun::finish>(*this, op));
     }
 
-    // Of a send or receive.
+    // The channel of a send or receive.
     Channel& channel_of(std::uint32_t rank, std::uint32_t op) {
         const ExecutionGraph& graph = *ranks_[rank].graph;
         const PointDetail& point = graph.points[graph.detail[op]];
@@ -149,55 +93,48 @@ class FreeRun {
         return channels_[{sends ? rank : peer, sends ? peer : rank, point.tag}];
     }
 
-    void finish(std::uint32_t rank, std::uint32_t op) {
-        const ExecutionGraph& graph = *ranks_[rank].graph;
-        State& state = states_[rank];
-        state.times.end[op] = now_;
-        const std::size_t stream = stream_of(graph, op);
-        state.free[stream] += stream == kStreams ? 0 : 1;
-        if (graph.kind[op] == OpKind::Send) {
+    void finish(std::uint64_t packed) {
+        const auto rank = static_cast<std::uint32_t>(packed >> 32U);
+        const auto op = static_cast<std::uint32_t>(packed);
+        times_[rank].end[op] = queue_.now();
+        if (ranks_[rank].graph->kind[op] == OpKind::Send) {
             Channel& channel = channel_of(rank, op);
-            if (channel.waiting.empty()) {
-                channel.arrived.push_back(now_);
-            } else {
-                plan(now_, channel.waiting.front().first, channel.waiting.front().second);
-                channel.waiting.pop_front();
+            if (!release(channel)) {
+                ++channel.arrived;
             }
         }
-        for (std::uint32_t i = graph.child_begin[op]; i < graph.child_begin[op + 1]; ++i) {
-            if (--state.left[graph.child[i]] == 0) {
-                make_ready(rank, graph.child[i]);
-            }
+        streams_[rank].finish(op);
+        pump(rank);
+    }
+
+    // The receive that has waited longest gets its message, if one waits.
+    bool release(Channel& channel) {
+        if (channel.waiting.empty()) {
+            return false;
         }
+        finish_after({}, channel.waiting.front());
+        channel.waiting.pop_front();
+        return true;
     }
 
     // The first receive that waits for what does not come.
     bool release_one() {
-        for (auto& [key, channel] : channels_) {
-            if (!channel.waiting.empty()) {
-                plan(now_, channel.waiting.front().first, channel.waiting.front().second);
-                channel.waiting.pop_front();
-                return true;
-            }
-        }
-        return false;
+        return std::any_of(channels_.begin(), channels_.end(), [this](auto& entry) {
+            return release(entry.second);
+        });
     }
 
     const std::vector<FreeRank>& ranks_;
-    std::uint32_t iterations_;
-    std::vector<State> states_;
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-    std::uint64_t sequence_ = 0;
-    SimTime now_;
+    EventQueue queue_;
+    std::vector<RankStreams> streams_;
+    std::vector<FreeTimes> times_;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Channel> channels_;
 };
 
 }  // namespace
 
-std::vector<FreeTimes> run_free(const std::vector<FreeRank>& ranks,
-                                const std::array<std::uint32_t, 3>& streams,
-                                std::uint32_t iterations) {
-    return FreeRun(ranks, streams, iterations).run();
+std::vector<FreeTimes> run_free(const std::vector<FreeRank>& ranks, const StreamRules& rules) {
+    return FreeRun(ranks, rules).run();
 }
 
 }  // namespace astra

@@ -177,10 +177,12 @@ class Preparation {
                 rank.peer_ranks.push_back(graph_of_[peer]);
             }
         }
-        std::vector<FreeTimes> times =
-            run_free(free_ranks,
-                     {system_.cpu_streams, system_.compute_streams, system_.communication_streams},
-                     2);
+        std::vector<FreeTimes> times = run_free(free_ranks,
+                                                {.cpu = system_.cpu_streams,
+                                                 .compute = system_.compute_streams,
+                                                 .communication = system_.communication_streams,
+                                                 .transfers_take_one = false,
+                                                 .iterations = 2});
         for (std::size_t g = 0; g < shared_.size(); ++g) {
             trained_[g].times = std::move(times[g]);
         }
