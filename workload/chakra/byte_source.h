@@ -28,11 +28,11 @@ class ByteSource {
     std::string_view window() const;
     void consume(std::size_t size);
 
-    // Of the first byte of the window in the decompressed data.
+    // The position of the first byte of the window in the decompressed data.
     std::uint64_t offset() const { return offset_; }
     const std::string& file() const { return file_; }
 
-    // Of the file as stored; reads what is left of it.
+    // The hash of the file as stored; reads what is left of it.
     ContentHash stored_hash();
 
   private:

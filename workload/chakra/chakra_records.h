@@ -19,7 +19,7 @@ class ChakraRecords {
     bool next();
     // Valid until the next call of next().
     std::string_view record() const { return source_.window().substr(0, size_); }
-    // Of the record, from 1.
+    // The number of the record, from 1.
     std::uint64_t number() const { return number_; }
     // Whether the record is GlobalMetadata: a first record without the fields of a Node.
     bool is_metadata() const;

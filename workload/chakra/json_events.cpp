@@ -30,10 +30,10 @@ bool matters(std::string_view key) {
 void JsonEvents::fail(const std::string& what) const {
     const TraceContext& context = nodes_.context();
     const TraceNode& node = nodes_.node();
-    const std::string place = context.file + ":" + std::to_string(position_.line) + ":" +
-                              std::to_string(position_.column);
-    throw TraceError((has_id_ ? node_place(place, context.rank, node.id, node.name)
-                              : place + ": rank " + std::to_string(context.rank)) +
+    const std::string at = context.file + ":" + std::to_string(position_.line) + ":" +
+                           std::to_string(position_.column);
+    throw TraceError((has_id_ ? node_place(at, context.rank, node.id, node.name)
+                              : at + ": rank " + std::to_string(context.rank)) +
                      ": " + what);
 }
 
@@ -44,7 +44,7 @@ void JsonEvents::begin_node() {
     has_node_list_ = false;
     keys_.clear();
     versions_.clear();
-    open(Place::Node);
+    open(Level::Node);
 }
 
 void JsonEvents::begin_node_list() {
@@ -53,23 +53,23 @@ void JsonEvents::begin_node_list() {
     }
     has_node_list_ = true;
     first_object_ = false;
-    open(Place::NodeList);
+    open(Level::NodeList);
 }
 
 void JsonEvents::start_object() {
     if (skipped_ > 0) {
         ++skipped_;
-    } else if (places_.empty() || places_.back() == Place::NodeList) {
+    } else if (levels_.empty() || levels_.back() == Level::NodeList) {
         begin_node();
-    } else if (places_.back() == Place::Attributes) {
+    } else if (levels_.back() == Level::Attributes) {
         attribute_name_.clear();
         attribute_value_ = {};
-        open(Place::Attribute);
-    } else if (places_.back() == Place::Attribute && key_.ends_with("_list")) {
+        open(Level::Attribute);
+    } else if (levels_.back() == Level::Attribute && key_.ends_with("_list")) {
         list_ = {};
-        open(Place::AttributeList);
-    } else if (places_.back() == Place::Node && key_ == "inputs") {
-        open(Place::Inputs);
+        open(Level::AttributeList);
+    } else if (levels_.back() == Level::Node && key_ == "inputs") {
+        open(Level::Inputs);
     } else {
         skip("object");
     }
@@ -80,13 +80,13 @@ void JsonEvents::end_object() {
         --skipped_;
         return;
     }
-    const Place place = places_.back();
-    places_.pop_back();
-    if (place == Place::Node) {
+    const Level level = levels_.back();
+    levels_.pop_back();
+    if (level == Level::Node) {
         end_node();
-    } else if (place == Place::Attribute) {
+    } else if (level == Level::Attribute) {
         end_attribute();
-    } else if (place == Place::AttributeList) {
+    } else if (level == Level::AttributeList) {
         if (list_.type == AttributeType::None) {  // protobuf leaves an empty list out
             list_.type = AttributeType::Flags;
         }
@@ -99,25 +99,25 @@ void JsonEvents::start_array() {
         ++skipped_;
         return;
     }
-    if (places_.empty()) {
-        open(Place::NodeList);
+    if (levels_.empty()) {
+        open(Level::NodeList);
         return;
     }
-    const bool in_node = places_.back() == Place::Node;
-    if (in_node && is_node_list_key(key_) && places_.size() == 1) {
+    const bool in_node = levels_.back() == Level::Node;
+    if (in_node && is_node_list_key(key_) && levels_.size() == 1) {
         begin_node_list();
     } else if (in_node && is_parents_key(key_)) {
         has_node_members_ = true;
-        open(Place::Parents);
+        open(Level::Parents);
     } else if (in_node && key_ == "attr") {
         has_attributes_ = true;
-        open(Place::Attributes);
+        open(Level::Attributes);
     } else if ((in_node && NodeAssembler::is_known(key_)) ||
-               (places_.back() == Place::AttributeList && key_ == "values")) {
+               (levels_.back() == Level::AttributeList && key_ == "values")) {
         list_ = {};
         list_.type = AttributeType::Flags;
         list_.type_name = "list of other things";
-        open(Place::Values);
+        open(Level::Values);
     } else {
         skip("list");
     }
@@ -128,12 +128,12 @@ void JsonEvents::end_array() {
         --skipped_;
         return;
     }
-    const Place place = places_.back();
-    places_.pop_back();
-    if (place == Place::Values && places_.back() == Place::Node) {
+    const Level level = levels_.back();
+    levels_.pop_back();
+    if (level == Level::Values && levels_.back() == Level::Node) {
         nodes_.set(key_, std::move(list_));
         has_node_members_ = true;
-    } else if (place == Place::NodeList && !places_.empty()) {
+    } else if (level == Level::NodeList && !levels_.empty()) {
         // The members of the container after its list must not look like those of a node.
         nodes_.begin();
         has_node_list_ = true;
@@ -146,31 +146,31 @@ void JsonEvents::end_array() {
 // An object or a list where none is expected: what it holds does not matter, but where it stands
 // may be wrong.
 void JsonEvents::skip(const char* what) {
-    switch (places_.back()) {
-        case Place::NodeList:
+    switch (levels_.back()) {
+        case Level::NodeList:
             fail(std::string("a list of nodes holds a ") + what + "; objects are expected");
-        case Place::Parents:
+        case Level::Parents:
             fail_parents();
-        case Place::Attributes:
+        case Level::Attributes:
             fail(std::string("'attr' holds a ") + what + "; objects are expected");
-        case Place::Node:
+        case Level::Node:
             refuse_nested();
             if (NodeAssembler::is_known(key_)) {
                 nodes_.set(key_, AttributeValue::of_other(what));
                 has_node_members_ = true;
             }
             break;
-        case Place::Attribute:
+        case Level::Attribute:
             if (key_.ends_with("_val") || key_.ends_with("_list")) {
                 set_attribute_value(AttributeValue::of_other(what));
             }
             break;
-        case Place::AttributeList:
-        case Place::Values:
+        case Level::AttributeList:
+        case Level::Values:
             list_.type = AttributeType::Other;
             list_.type_name = "list of other things";
             break;
-        case Place::Inputs:
+        case Level::Inputs:
             break;
     }
     skipped_ = 1;
@@ -197,13 +197,13 @@ void JsonEvents::key(std::string_view name) {
         return;
     }
     key_ = canonical_key(name);
-    if (places_.back() != Place::Node || !matters(key_)) {
+    if (levels_.back() != Level::Node || !matters(key_)) {
         return;
     }
     if (std::find(keys_.begin(), keys_.end(), key_) != keys_.end()) {
         fail("the key '" + key_ + "' is given twice");
     }
-    if (key_ == "workload_graph" && places_.size() > 1) {
+    if (key_ == "workload_graph" && levels_.size() > 1) {
         fail("'workload_graph' within a list of nodes");
     }
     keys_.push_back(key_);
@@ -242,32 +242,32 @@ void JsonEvents::scalar(const JsonScalar& value) {
     if (skipped_ > 0) {
         return;
     }
-    if (places_.empty()) {
+    if (levels_.empty()) {
         fail("a JSON trace is an object or a list");
     }
-    switch (places_.back()) {
-        case Place::Node:
+    switch (levels_.back()) {
+        case Level::Node:
             node_scalar(value);
             break;
-        case Place::Parents:
+        case Level::Parents:
             add_parent(value);
             break;
-        case Place::Attribute:
+        case Level::Attribute:
             attribute_scalar(value);
             break;
-        case Place::Values:
+        case Level::Values:
             add_to_list(value);
             break;
-        case Place::Inputs:
+        case Level::Inputs:
             if (key_ == "values" && value.type == JsonScalar::Type::Text) {
                 nodes_.set_input_values(value.text);
             }
             break;
-        case Place::NodeList:
+        case Level::NodeList:
             fail("a list of nodes holds a single value; objects are expected");
-        case Place::Attributes:
+        case Level::Attributes:
             fail("'attr' holds a single value; objects are expected");
-        case Place::AttributeList:
+        case Level::AttributeList:
             if (key_ == "values" && value.type != JsonScalar::Type::Null) {
                 list_ = AttributeValue::of_other("single value");
             }
@@ -277,7 +277,7 @@ void JsonEvents::scalar(const JsonScalar& value) {
 
 void JsonEvents::add_to_list(const JsonScalar& value) {
     // Protobuf's JSON writes 64-bit numbers as text.
-    const bool in_attribute = places_[places_.size() - 2] == Place::AttributeList;
+    const bool in_attribute = levels_[levels_.size() - 2] == Level::AttributeList;
     const std::optional<std::uint64_t> number =
         value.type == JsonScalar::Type::Boolean                 ? value.magnitude
         : value.type == JsonScalar::Type::Text && !in_attribute ? std::nullopt

@@ -12,7 +12,7 @@
 
 namespace astra {
 
-// Of the byte that was read last; columns count bytes.
+// Where the byte is that was read last; columns count bytes.
 struct JsonPosition {
     std::uint64_t line = 1;
     std::uint64_t column = 0;
@@ -31,12 +31,12 @@ class JsonEvents {
     void end_array();
     void key(std::string_view name);
     void scalar(const JsonScalar& value);
-    bool too_deep() const { return places_.size() + skipped_ > kMostDepth; }
+    bool too_deep() const { return levels_.size() + skipped_ > kMostDepth; }
 
     static constexpr std::size_t kMostDepth = 64;
 
   private:
-    enum class Place : std::uint8_t {
+    enum class Level : std::uint8_t {
         NodeList,
         Node,  // an object that may turn out to be a container or GlobalMetadata
         Parents,
@@ -48,7 +48,7 @@ class JsonEvents {
     };
 
     [[noreturn]] void fail(const std::string& what) const;
-    void open(Place place) { places_.push_back(place); }
+    void open(Level level) { levels_.push_back(level); }
     void begin_node();
     void end_node();
     void begin_node_list();
@@ -68,7 +68,7 @@ class JsonEvents {
 
     NodeAssembler& nodes_;
     const JsonPosition& position_;
-    std::vector<Place> places_;
+    std::vector<Level> levels_;
     std::size_t skipped_ = 0;  // depth inside a part that does not matter
     std::string key_;
     bool first_object_ = true;

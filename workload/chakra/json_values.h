@@ -23,7 +23,7 @@ struct JsonScalar {
 // The one spelling of a key that the readers know: snake_case.
 std::string canonical_key(std::string_view key);
 
-// By its name with or without _NODE; nothing for an unknown one.
+// The number of the type of that name, with or without _NODE; nothing for an unknown one.
 std::optional<std::uint64_t> node_type_number(std::string_view name);
 std::optional<std::uint64_t> collective_number(std::string_view name);
 

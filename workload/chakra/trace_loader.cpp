@@ -39,11 +39,11 @@ class FileWarnings {
         for (const std::string& text : warnings.texts()) {
             const std::string rest =
                 text.starts_with(file + ":") ? text.substr(file.size()) : " (" + text + ")";
-            const auto [place, added] = numbers_.try_emplace(rest, entries_.size());
+            const auto [entry, added] = numbers_.try_emplace(rest, entries_.size());
             if (added) {
                 entries_.push_back({file, rest, 0});
             }
-            ++entries_[place->second].files;
+            ++entries_[entry->second].files;
         }
     }
     void give(Warnings& warnings) const {

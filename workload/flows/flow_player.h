@@ -45,8 +45,8 @@ class FlowPlayer {
     std::uint64_t messages() const { return messages_; }
     std::uint64_t bytes() const { return bytes_; }
 
-    // By rank of the fabric. All that a rank does is to communicate; it finishes with its last
-    // flow.
+    // Sorted by rank of the fabric. All that a rank does is to communicate; it finishes with its
+    // last flow.
     std::vector<RankRecord> rank_records() const;
     // Every flow, in the order of the jobs and of their files; FlowRecord::job counts the jobs from
     // 0. Requires finished().

@@ -44,7 +44,7 @@ class IdIndex {
         });
     }
 
-    // The place of a flow that has the id of the one before it in order, or kNone.
+    // The position of a flow that has the id of the one before it in order, or kNone.
     std::uint32_t twice() const {
         std::uint32_t first = FlowSet::kNone;
         for (std::uint32_t place = 1; place < ids_.size(); ++place) {

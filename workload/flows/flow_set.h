@@ -24,7 +24,7 @@ class FlowSet {
   public:
     static constexpr std::uint32_t kNone = 0xffffffffU;
     static constexpr std::uint32_t kMostFlows = 1U << 26;
-    // Of one flow. All flows of a set may have 64 times as many.
+    // The largest size of one flow. All flows of a set may have 64 times as many.
     static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 56;
 
     // Reads a regular file, compressed (gzip, zstd) or not. Throws TraceError "file:line: what" on

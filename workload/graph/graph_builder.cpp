@@ -27,11 +27,11 @@ template <typename Key>
 std::uint32_t role_of(const Key& key,
                       std::unordered_map<Key, std::uint32_t>& roles,
                       std::vector<Key>& table) {
-    const auto [place, added] = roles.try_emplace(key, static_cast<std::uint32_t>(table.size()));
+    const auto [entry, added] = roles.try_emplace(key, static_cast<std::uint32_t>(table.size()));
     if (added) {
         table.push_back(key);
     }
-    return place->second;
+    return entry->second;
 }
 
 // The unused end of a large array was never touched and takes no memory, but a copy would.
@@ -151,18 +151,18 @@ std::uint32_t GraphBuilder::Parts::peer(const TraceNode& node,
 std::uint32_t GraphBuilder::Parts::add_point(const TraceNode& node) {
     const bool sends = node.kind == OpKind::Send;
     const char* far_name = sends ? "comm_dst" : "comm_src";
-    const char* own_name = sends ? "comm_src" : "comm_dst";
+    const char* near_name = sends ? "comm_src" : "comm_dst";
     const auto& far = sends ? node.destination : node.source;
-    const auto& own = sends ? node.source : node.destination;
+    const auto& near = sends ? node.source : node.destination;
     if (!far) {
         fail(node, std::string("attribute ") + far_name + " is missing");
     }
     if (!node.tag) {
         fail(node, "attribute comm_tag is missing");
     }
-    if (own && *own != rank) {
+    if (near && *near != rank) {
         fail(node,
-             std::string("attribute ") + own_name + ": " + std::to_string(*own) +
+             std::string("attribute ") + near_name + ": " + std::to_string(*near) +
                  " is not the rank of the trace, " + std::to_string(rank));
     }
     PointDetail detail;

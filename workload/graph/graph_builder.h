@@ -1,5 +1,5 @@
 // Builds and checks an ExecutionGraph from nodes in any order. Readers and generators feed it, so
-// that every way to make a graph meets the same checks.
+// that whatever makes a graph meets the same checks.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct TraceNode {
     std::optional<std::uint32_t> tag;
     std::string group;  // pg_name; "" = none
     std::optional<std::vector<bool>> involved_dimensions;
-    // Of an all_to_all, in bytes, by position in the group: what this rank sends to each and, where
-    // the trace says so, receives from each. Both empty: equal parts of comm_bytes.
+    // What this rank sends to each member in an all_to_all and, where the trace says so, receives
+    // from each: in bytes, by position in the group. Both empty: equal parts of comm_bytes.
     std::vector<std::uint64_t> pair_sends;
     std::vector<std::uint64_t> pair_receives;
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMostDropped = 10;
 constexpr std::uint32_t kAbsent = 0xffffffffU;
 
-// Ids are mostly dense, so the place that a dense numbering would give is tried first.
+// Ids are mostly dense, so the index that a dense numbering would give is tried first.
 std::uint32_t find_op(const std::vector<std::uint64_t>& ids, std::uint32_t near, std::uint64_t id) {
     const std::uint64_t guess = near + (id - ids[near]);
     if (guess < ids.size() && ids[guess] == id) {
@@ -67,7 +67,7 @@ EdgeReport link_parents(ExecutionGraph& graph,
     const std::vector<std::uint32_t> edges = resolve(graph, parents, new_index, report);
     parents = {};
 
-    // Counting sort by parent: child_begin[p + 1] first counts, then is the place of the next
+    // Counting sort by parent: child_begin[p + 1] first counts, then is the index of the next
     // child.
     std::vector<std::uint32_t>& begin = graph.child_begin;
     begin.assign(graph.size() + std::size_t{1}, 0);

@@ -108,13 +108,13 @@ void GroupTable::define(std::uint32_t rank,
 std::uint32_t GroupTable::number_of(const std::string& name, Definition& definition) {
     if (!definition.number) {
         Members members = sorted_copy(definition.ranks);
-        const auto [place, added] =
+        const auto [entry, added] =
             numbers_.try_emplace({name, members}, static_cast<std::uint32_t>(used_.size()));
         if (added) {
             used_.push_back({name, definition.ranks});
             sorted_.push_back(std::move(members));
         }
-        definition.number = place->second;
+        definition.number = entry->second;
     }
     return *definition.number;
 }
@@ -124,8 +124,8 @@ std::optional<std::uint32_t> GroupTable::resolve(std::uint32_t rank, const std::
         if (const auto found = file_.find(name); found != file_.end()) {
             return number_of(name, found->second);
         }
-        if (const auto own = block_of_rank_.find(rank); own != block_of_rank_.end()) {
-            Block& block = blocks_[own->second].second;
+        if (const auto defined = block_of_rank_.find(rank); defined != block_of_rank_.end()) {
+            Block& block = blocks_[defined->second].second;
             if (const auto found = block.find(name); found != block.end()) {
                 return number_of(name, found->second);
             }

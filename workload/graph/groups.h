@@ -34,8 +34,8 @@ class GroupTable {
     // warning if they differ. Call it in ascending order of ranks.
     void define(std::uint32_t rank, const std::vector<GroupDefinition>& groups, Warnings& warnings);
 
-    // The number of the group that `rank` calls `name`: the file's, its own, another rank's, or all
-    // ranks for "" and "0". Nothing if it is not defined.
+    // The number of the group that `rank` calls `name`: the file's, that of the rank, another
+    // rank's, or all ranks for "" and "0". Nothing if it is not defined.
     std::optional<std::uint32_t> resolve(std::uint32_t rank, const std::string& name);
     bool has_member(std::uint32_t group, std::uint32_t rank) const;
     // "is not defined in …; known: …"

@@ -17,12 +17,12 @@ class NamePool {
         if (names_.size() * 2 >= table_.size()) {
             grow();
         }
-        std::uint32_t& place = find(name);
-        if (place == kFree) {
-            place = static_cast<std::uint32_t>(names_.size());
+        std::uint32_t& number = find(name);
+        if (number == kFree) {
+            number = static_cast<std::uint32_t>(names_.size());
             names_.emplace_back(name);
         }
-        return place;
+        return number;
     }
     std::vector<std::string> take() {
         table_ = {};

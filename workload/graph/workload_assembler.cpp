@@ -74,17 +74,17 @@ void WorkloadAssembler::add(UnresolvedRank& trace, std::uint64_t dropped_depende
 
 const std::vector<WorkloadAssembler::RootUse>& WorkloadAssembler::root_uses(
     const ExecutionGraph& graph) {
-    const auto [place, added] = root_uses_.try_emplace(&graph);
+    const auto [entry, added] = root_uses_.try_emplace(&graph);
     if (added) {
         for (const CollectiveDetail& collective : graph.collectives) {
             const RootUse use{collective.group_role, collective.root_role};
             if (use.root_role != kNoRole &&
-                std::find(place->second.begin(), place->second.end(), use) == place->second.end()) {
-                place->second.push_back(use);
+                std::find(entry->second.begin(), entry->second.end(), use) == entry->second.end()) {
+                entry->second.push_back(use);
             }
         }
     }
-    return place->second;
+    return entry->second;
 }
 
 void WorkloadAssembler::resolve(std::uint32_t rank, GroupTable& groups) {

@@ -57,56 +57,56 @@ bool is_minus_one(const AttributeValue& value) {
 
 NodeAssembler::NodeAssembler(const TraceContext& context, GraphBuilder& builder, Warnings& warnings)
     : context_(context), builder_(builder), warnings_(warnings) {
-    static_assert(kNames.size() == SlotCount);
+    static_assert(kNames.size() == AttributeCount);
 }
 
 void NodeAssembler::begin() {
     node_.clear();
     input_values_.clear();
     type_ = 0;
-    used_slots_ = 0;
-    contradicted_slots_ = 0;
+    given_ = 0;
+    contradicted_ = 0;
 }
 
 void NodeAssembler::set_type(std::uint64_t node_type) {
     type_ = node_type;
 }
 
-NodeAssembler::Slot NodeAssembler::slot_of(std::string_view name) {
+NodeAssembler::Attribute NodeAssembler::attribute_of(std::string_view name) {
     if (name == "runtime") {
         return DurationMicros;
     }
     const auto found = std::find(kNames.begin(), kNames.end(), name);
-    return static_cast<Slot>(found - kNames.begin());
+    return static_cast<Attribute>(found - kNames.begin());
 }
 
 bool NodeAssembler::is_known(std::string_view name) {
-    return slot_of(name) != SlotCount;
+    return attribute_of(name) != AttributeCount;
 }
 
 void NodeAssembler::set(std::string_view name, AttributeValue value) {
-    const Slot slot = slot_of(name);
-    if (slot == SlotCount || value.type == AttributeType::None) {
+    const Attribute attribute = attribute_of(name);
+    if (attribute == AttributeCount || value.type == AttributeType::None) {
         return;
     }
-    const std::uint32_t bit = 1U << slot;
-    if ((used_slots_ & bit) != 0 && !agree(slots_[slot], value)) {
-        contradicted_slots_ |= bit;
+    const std::uint32_t bit = 1U << attribute;
+    if ((given_ & bit) != 0 && !agree(values_[attribute], value)) {
+        contradicted_ |= bit;
     }
-    slots_[slot] = std::move(value);
-    used_slots_ |= bit;
+    values_[attribute] = std::move(value);
+    given_ |= bit;
 }
 
 void NodeAssembler::fail(const std::string& what) const {
     throw TraceError(node_place(context_.file, context_.rank, node_.id, node_.name) + ": " + what);
 }
 
-std::optional<std::uint64_t> NodeAssembler::integer(Slot slot) const {
-    if ((used_slots_ & (1U << slot)) == 0) {
+std::optional<std::uint64_t> NodeAssembler::integer(Attribute attribute) const {
+    if ((given_ & (1U << attribute)) == 0) {
         return std::nullopt;
     }
-    const AttributeValue& value = slots_[slot];
-    const std::string name(kNames[slot]);
+    const AttributeValue& value = values_[attribute];
+    const std::string name(kNames[attribute]);
     const auto refuse = [&](const std::string& text) {
         fail("attribute " + name + ": " + text + " is not a whole number of 0 or more");
     };
@@ -132,14 +132,14 @@ std::optional<std::uint64_t> NodeAssembler::integer(Slot slot) const {
          "; an integer is expected");
 }
 
-std::optional<std::uint32_t> NodeAssembler::small_integer(Slot slot) const {
-    const bool present = (used_slots_ & (1U << slot)) != 0;
-    if (present && slot != CommDst && is_minus_one(slots_[slot])) {
-        fail("attribute " + std::string(kNames[slot]) + " is -1: match-any is not supported");
+std::optional<std::uint32_t> NodeAssembler::small_integer(Attribute attribute) const {
+    const bool present = (given_ & (1U << attribute)) != 0;
+    if (present && attribute != CommDst && is_minus_one(values_[attribute])) {
+        fail("attribute " + std::string(kNames[attribute]) + " is -1: match-any is not supported");
     }
-    const std::optional<std::uint64_t> value = integer(slot);
+    const std::optional<std::uint64_t> value = integer(attribute);
     if (value && *value > 0xffffffffU) {
-        fail("attribute " + std::string(kNames[slot]) + ": " + std::to_string(*value) +
+        fail("attribute " + std::string(kNames[attribute]) + ": " + std::to_string(*value) +
              " is too large; at most 4294967295");
     }
     return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
@@ -160,10 +160,10 @@ std::uint64_t NodeAssembler::duration_ps() const {
 }
 
 std::uint64_t NodeAssembler::rounded_duration_ps() const {
-    if ((used_slots_ & (1U << DurationMicros)) == 0) {
+    if ((given_ & (1U << DurationMicros)) == 0) {
         return 0;
     }
-    const AttributeValue& value = slots_[DurationMicros];
+    const AttributeValue& value = values_[DurationMicros];
     if (value.type == AttributeType::Number) {
         const double ps = value.number * static_cast<double>(kPsPerMicro);
         if (!(ps >= 0) || ps > static_cast<double>(kMostDuration)) {
@@ -208,8 +208,8 @@ void NodeAssembler::fill_collective() {
     if (node_.collective == CollectiveKind::AllToAll) {
         fill_pairs();
     }
-    if ((used_slots_ & (1U << PgName)) != 0) {
-        const AttributeValue& name = slots_[PgName];
+    if ((given_ & (1U << PgName)) != 0) {
+        const AttributeValue& name = values_[PgName];
         if (name.type == AttributeType::Text) {
             node_.group = name.text;
             repair_utf8(node_.group);
@@ -220,8 +220,8 @@ void NodeAssembler::fill_collective() {
                  "; a string is expected");
         }
     }
-    if ((used_slots_ & (1U << InvolvedDim)) != 0) {
-        const AttributeValue& dimensions = slots_[InvolvedDim];
+    if ((given_ & (1U << InvolvedDim)) != 0) {
+        const AttributeValue& dimensions = values_[InvolvedDim];
         if (dimensions.type != AttributeType::Flags) {
             fail(std::string("attribute involved_dim has the type ") + dimensions.type_name +
                  "; a list of booleans is expected");
@@ -234,12 +234,12 @@ void NodeAssembler::fill_collective() {
 
 void NodeAssembler::fill_pairs() {
     SplitSizes sizes;
-    for (const Slot slot : {InSplitSize, OutSplitSize}) {
-        if ((used_slots_ & (1U << slot)) != 0) {
-            auto& counts = slot == InSplitSize ? sizes.sends : sizes.receives;
-            const std::string fault = read_counts(slots_[slot], counts);
+    for (const Attribute attribute : {InSplitSize, OutSplitSize}) {
+        if ((given_ & (1U << attribute)) != 0) {
+            auto& counts = attribute == InSplitSize ? sizes.sends : sizes.receives;
+            const std::string fault = read_counts(values_[attribute], counts);
             if (!fault.empty()) {
-                fail("attribute " + std::string(kNames[slot]) + ": " + fault);
+                fail("attribute " + std::string(kNames[attribute]) + ": " + fault);
             }
         }
     }
@@ -279,11 +279,12 @@ void NodeAssembler::define_groups() {
 }
 
 void NodeAssembler::refuse_contradictions() const {
-    if (contradicted_slots_ == 0) {
+    if (contradicted_ == 0) {
         return;
     }
-    const auto slot = static_cast<Slot>(std::countr_zero(contradicted_slots_));
-    fail("attribute " + std::string(kNames[slot]) + (slot == DurationMicros ? " or runtime" : "") +
+    const auto attribute = static_cast<Attribute>(std::countr_zero(contradicted_));
+    fail("attribute " + std::string(kNames[attribute]) +
+         (attribute == DurationMicros ? " or runtime" : "") +
          " is given twice with different values");
 }
 

@@ -47,11 +47,11 @@ class NodeAssembler {
     Warnings& warnings() { return warnings_; }
     // Defined by METADATA nodes.
     const std::vector<GroupDefinition>& groups() const { return groups_; }
-    // The rank that a SEND or RECV names as its own.
+    // The rank that a SEND or RECV says it runs on.
     std::optional<std::uint32_t> stated_rank() const { return stated_rank_; }
 
   private:
-    enum Slot : std::uint8_t {
+    enum Attribute : std::uint8_t {
         IsCpuOp,
         NumOps,
         TensorSize,
@@ -67,11 +67,11 @@ class NodeAssembler {
         OutSplitSize,
         DurationMicros,
         DurationPs,
-        SlotCount,
+        AttributeCount,
     };
-    static Slot slot_of(std::string_view name);
-    std::optional<std::uint64_t> integer(Slot slot) const;
-    std::optional<std::uint32_t> small_integer(Slot slot) const;
+    static Attribute attribute_of(std::string_view name);
+    std::optional<std::uint64_t> integer(Attribute attribute) const;
+    std::optional<std::uint32_t> small_integer(Attribute attribute) const;
     std::uint64_t duration_ps() const;
     std::uint64_t rounded_duration_ps() const;  // of duration_micros
     std::optional<std::uint64_t> communication_bytes() const;
@@ -88,9 +88,9 @@ class NodeAssembler {
     std::uint64_t type_ = 0;
     std::uint64_t nodes_ = 0;
     std::string input_values_;
-    std::array<AttributeValue, SlotCount> slots_;
-    std::uint32_t used_slots_ = 0;  // bit k: slot k has a value
-    std::uint32_t contradicted_slots_ = 0;
+    std::array<AttributeValue, AttributeCount> values_;
+    std::uint32_t given_ = 0;  // bit k: attribute k has a value
+    std::uint32_t contradicted_ = 0;
     std::vector<GroupDefinition> groups_;
     std::optional<std::uint32_t> stated_rank_;
 };
