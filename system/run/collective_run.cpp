@@ -19,15 +19,14 @@ void CollectiveRun::begin(RunContext& context,
     context_ = &context;
     owner_ = &owner;
     program_ = &program;
-    costs_ = costs;
-    if (copying_.rate() != costs.copying) {
-        copying_ = TransferClock(costs.copying);
-    }
-    copied_ps_.assign(costs.copying.bits_per_s > 0 ? ranks.size() : 0, 0);
+    has_lanes_ = program.has_lanes();
+    costs_.begin(costs,
+                 program.as_recorded() ? Duration{} : context.endpoint_delay,
+                 context.memory,
+                 has_lanes_);
+    copied_ps_.assign(costs_.copies() ? ranks.size() : 0, 0);
     id_ = id;
     sizes_ = program.cut(size);
-    endpoint_delay_ = program.as_recorded() ? Duration{} : context.endpoint_delay;
-    has_lanes_ = program.has_lanes();
     pairs_ = {};
     started_ = 0;
     finished_ = 0;
@@ -49,14 +48,14 @@ void CollectiveRun::start(std::uint32_t member) {
     const std::size_t end = first + (has_lanes_ ? program_->lanes(member) : 1);
     ASTRA_CHECK(first == end || lanes_[first].step == kNotStarted, "a member starts once");
     ++started_;
-    const SimTime begin = context_->queue.now() + endpoint_delay_ + costs_.startup;
+    const SimTime begin = costs_.first_step(context_->queue.now());
     if (has_lanes_) {
         members_[member].lanes_left = program_->lanes(member);
         members_[member].end_ps = begin.ps;
     }
     for (std::size_t at = first; at < end; ++at) {
         lanes_[at].step = 0;
-        lanes_[at].clock_ps = begin.ps;
+        lanes_[at].clock.now_ps = begin.ps;
     }
     if (first == end) {
         finish_soon(member, members_[member].end_ps);
@@ -95,7 +94,7 @@ bool CollectiveRun::released(std::uint32_t member, Lane& lane, const Program::St
             return false;
         }
         const Program::Step& before = program_->steps(member, wait.lane)[wait.step];
-        lane.clock_ps = std::max(lane.clock_ps, done_ps_[program_->step_at(before)]);
+        lane.clock.now_ps = std::max(lane.clock.now_ps, done_ps_[program_->step_at(before)]);
     }
     return true;
 }
@@ -109,7 +108,7 @@ void CollectiveRun::advance(std::uint32_t member, std::size_t at) {
     }
     do {
         if (complete_step(member, at)) {
-            finish_soon(member, std::max(lanes_[at].clock_ps, lanes_[at].reducing_ps));
+            finish_soon(member, lanes_[at].clock.end_ps());
             return;
         }
     } while (enter_step(member, at));
@@ -148,12 +147,11 @@ bool CollectiveRun::complete_step(std::uint32_t member, std::size_t at) {
     if (has_lanes_) {
         const Program::Extra& extra = program_->extra(done);
         for (const Program::Local& local : program_->locals(extra)) {
-            const Bytes bytes = program_->bytes_of(local, sizes_);
-            const Duration time = local.reduce ? reduction(bytes) : 2 * context_->memory(bytes);
-            lane.clock_ps = saturating_add(saturating_add(lane.clock_ps, time.ps), local.time_ps);
+            costs_.work(
+                lane.clock, program_->bytes_of(local, sizes_), local.reduce, {local.time_ps});
         }
         if (extra.waited_for) {
-            done_ps_[program_->step_at(done)] = std::max(lane.clock_ps, lane.reducing_ps);
+            done_ps_[program_->step_at(done)] = lane.clock.end_ps();
         }
     }
     for (std::uint32_t i = 0; i < done.sends; ++i) {
@@ -164,7 +162,7 @@ bool CollectiveRun::complete_step(std::uint32_t member, std::size_t at) {
 
 void CollectiveRun::finish_lane(std::uint32_t member, std::size_t at) {
     Member& all = members_[member];
-    all.end_ps = std::max({all.end_ps, lanes_[at].clock_ps, lanes_[at].reducing_ps});
+    all.end_ps = std::max(all.end_ps, lanes_[at].clock.end_ps());
     if (--all.lanes_left == 0) {
         finish_soon(member, all.end_ps);
     }
@@ -182,7 +180,7 @@ void CollectiveRun::finish_member(std::uint64_t member) {
 }
 
 void CollectiveRun::issue(std::uint32_t member, const Lane& lane, std::uint32_t send) {
-    const SimTime at{lane.clock_ps};
+    const SimTime at{lane.clock.now_ps};
     if (!context_->rendezvous) {
         transmit(member, send, at);
     } else {
@@ -206,18 +204,8 @@ void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime a
     ++context_->messages;
     context_->bytes = saturating_add(context_->bytes, bytes.count);
     context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
-                           copied(member, data, at),
+                           costs_.leaves(at, data, costs_.copies() ? &copied_ps_[member] : nullptr),
                            Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
-}
-
-// When a message leaves that is there at `at`: the member hands over one after the other.
-SimTime CollectiveRun::copied(std::uint32_t member, Bytes bytes, SimTime at) {
-    if (costs_.copying.bits_per_s > 0) {
-        std::uint64_t& done_ps = copied_ps_[member];
-        done_ps = saturating_add(std::max(done_ps, at.ps), copying_(bytes).ps);
-        at.ps = done_ps;
-    }
-    return at + costs_.latency;
 }
 
 void CollectiveRun::deliver(std::uint64_t argument) {
@@ -249,28 +237,16 @@ void CollectiveRun::take(std::uint32_t member,
     const Program::Send& send = program_->send(send_index);
     if (pairs_.sizes != nullptr &&
         pair_bytes(send.payload, program_->sender_of(member, send_index)).count == 0) {
-        lane.clock_ps = std::max(lane.clock_ps, come_ps);
+        lane.clock.now_ps = std::max(lane.clock.now_ps, come_ps);
         return;
     }
-    std::uint64_t done_ps = saturating_add(come_ps, endpoint_delay_.ps);
-    if (has_lanes_) {
-        // A lane deals with a message when it is its turn.
-        done_ps = std::max(done_ps, lane.clock_ps);
+    if (!send.reduce) {
+        costs_.take(lane.clock, come_ps);
+        return;
     }
-    if (send.reduce) {
-        const Bytes bytes =
-            program_->bytes_of(send.payload, program_->sender_of(member, send_index), sizes_);
-        // What an earlier step left to be reduced meanwhile comes first.
-        done_ps = std::max(done_ps, lane.reducing_ps);
-        if (send.urgent == send.payload.count) {
-            done_ps = saturating_add(done_ps, reduction(bytes).ps);
-        } else {
-            const Bytes urgent{bytes.count * send.urgent / send.payload.count};
-            done_ps = saturating_add(done_ps, reduction(urgent).ps);
-            lane.reducing_ps = saturating_add(done_ps, reduction({bytes.count - urgent.count}).ps);
-        }
-    }
-    lane.clock_ps = std::max(lane.clock_ps, done_ps);
+    const Bytes bytes =
+        program_->bytes_of(send.payload, program_->sender_of(member, send_index), sizes_);
+    costs_.reduce(lane.clock, come_ps, bytes, {send.urgent, send.payload.count});
 }
 
 // The messages that a member waits for in a step.
@@ -358,7 +334,7 @@ void CollectiveRun::ask_for(std::uint32_t member, const Lane& lane, const Progra
     if (!context_->rendezvous) {
         return;
     }
-    const SimTime at{lane.clock_ps};
+    const SimTime at{lane.clock.now_ps};
     for (std::uint32_t i = 0; i < step.receives; ++i) {
         const Program::Receive& receive = program_->receive(step.first_receive + i);
         const std::uint32_t sender = program_->peer_of(member, receive.peer);

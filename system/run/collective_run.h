@@ -16,6 +16,7 @@
 #include "system/program/program.h"
 #include "system/run/message_costs.h"
 #include "system/run/pair_sizes.h"
+#include "system/run/step_costs.h"
 
 namespace astra {
 
@@ -77,8 +78,7 @@ class CollectiveRun {
 
     // A place in the steps of a member's lane.
     struct Lane {
-        std::uint64_t clock_ps = 0;        // when all that holds up its next step is done
-        std::uint64_t reducing_ps = 0;     // when all that it has to reduce is reduced
+        StepClock clock;
         std::uint32_t step = kNotStarted;  // the one it waits in
         std::uint32_t waiting = 0;         // receives of the step still to come
         std::uint32_t parked = kNone;      // arrivals for steps to come, oldest first
@@ -125,11 +125,6 @@ class CollectiveRun {
                                        : pair_bytes(payload, member);
     }
     Bytes pair_bytes(const Payload& payload, std::uint32_t member) const;
-    // Two reads and a write of local memory.
-    Duration reduction(Bytes bytes) {
-        return costs_.reduces ? 3 * context_->memory(bytes) : Duration{};
-    }
-    SimTime copied(std::uint32_t member, Bytes bytes, SimTime at);
     static std::uint64_t pack(std::uint32_t member, std::uint32_t send) {
         return (std::uint64_t{member} << 32) | send;
     }
@@ -137,12 +132,10 @@ class CollectiveRun {
     RunContext* context_ = nullptr;
     RunOwner* owner_ = nullptr;
     const Program* program_ = nullptr;
-    MessageCosts costs_;
-    TransferClock copying_;
+    StepCosts costs_;
     std::vector<std::uint64_t> copied_ps_;  // by member: when all that it has sent is handed over
     std::uint64_t id_ = 0;
     Program::BlockSizes sizes_;
-    Duration endpoint_delay_;
     bool has_lanes_ = false;
     Pairs pairs_;
     std::uint32_t started_ = 0;

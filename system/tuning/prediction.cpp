@@ -8,6 +8,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/core/transfer_clock.h"
 #include "system/run/sandbox.h"
+#include "system/run/step_costs.h"
 
 namespace astra {
 
@@ -15,8 +16,7 @@ namespace {
 
 // How many pairs a survey looks at in all; of larger groups it takes the first members.
 constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 18U;
-// How many links all messages of a program may cross for it to run in a
-// sandbox.
+// How many links all messages of a program may cross for it to run in a sandbox.
 constexpr std::uint64_t kMostCrossings = std::uint64_t{1} << 16U;
 
 // Follows member 0.
@@ -30,15 +30,14 @@ class OneForAll {
         : source_(program),
           program_(program.program()),
           sizes_(program_.cut(size)),
-          costs_(costs),
-          delay_ps_(endpoint.delay.ps),
           memory_(endpoint.memory),
-          copying_(costs.copying),
           paths_(paths),
-          arrival_ps_(program_.stored_sends()) {}
+          arrival_ps_(program_.stored_sends()) {
+        costs_.begin(costs, endpoint.delay, memory_, false);
+    }
 
     Duration run() {
-        clock_ps_ = saturating_add(delay_ps_, costs_.startup.ps);
+        clock_.now_ps = costs_.first_step({}).ps;
         for (const Program::Step& step : program_.steps(0)) {
             for (std::uint32_t i = 0; i < step.receives; ++i) {
                 take(program_.receive(step.first_receive + i));
@@ -47,7 +46,7 @@ class OneForAll {
                 send(step.first_send + i);
             }
         }
-        return {std::max(clock_ps_, reducing_ps_)};
+        return {clock_.end_ps()};
     }
 
   private:
@@ -55,48 +54,34 @@ class OneForAll {
         const PatternCost& pattern = source_.pattern_of(send);
         const Bytes bytes = program_.bytes_of(program_.send(send).payload, 0, sizes_);
         std::uint64_t& free_ps = free_ps_[pattern.first_link];
-        const std::uint64_t at_ps = std::max(hand_over(bytes), free_ps);
+        const std::uint64_t at_ps =
+            std::max(costs_.leaves({clock_.now_ps}, bytes, &handed_over_ps_).ps, free_ps);
         const auto passage = paths_.pass(pattern, costs_.on_wire(bytes), at_ps);
         free_ps = passage.free_ps;
         arrival_ps_[send] = passage.arrival_ps;
     }
-    // When the message leaves, as CollectiveRun::copied.
-    std::uint64_t hand_over(Bytes bytes) {
-        std::uint64_t at_ps = clock_ps_;
-        if (costs_.copying.bits_per_s > 0) {
-            copying_ps_ = saturating_add(std::max(copying_ps_, at_ps), copying_(bytes).ps);
-            at_ps = copying_ps_;
-        }
-        return saturating_add(at_ps, costs_.latency.ps);
-    }
-    // As CollectiveRun::take.
     void take(const Program::Receive& receive) {
-        std::uint64_t done_ps = saturating_add(arrival_ps_[receive.send], delay_ps_);
-        if (receive.reduce && costs_.reduces) {
-            const Bytes bytes = program_.bytes_of(receive.payload, 0, sizes_);
-            const Bytes urgent{bytes.count * receive.urgent / std::max(1U, receive.payload.count)};
-            done_ps = saturating_add(std::max(done_ps, reducing_ps_), reduction_ps(urgent));
-            if (urgent != bytes) {
-                reducing_ps_ = saturating_add(done_ps, reduction_ps({bytes.count - urgent.count}));
-            }
+        const std::uint64_t come_ps = arrival_ps_[receive.send];
+        if (!receive.reduce) {
+            costs_.take(clock_, come_ps);
+            return;
         }
-        clock_ps_ = std::max(clock_ps_, done_ps);
+        costs_.reduce(clock_,
+                      come_ps,
+                      program_.bytes_of(receive.payload, 0, sizes_),
+                      {receive.urgent, receive.payload.count});
     }
-    std::uint64_t reduction_ps(Bytes bytes) { return 3 * memory_(bytes).ps; }
 
     const PredictedProgram& source_;
     const Program& program_;
     Program::BlockSizes sizes_;
-    MessageCosts costs_;
-    std::uint64_t delay_ps_;
     TransferClock memory_;
-    TransferClock copying_;
+    StepCosts costs_;
     MessagePaths& paths_;
     std::vector<std::uint64_t> arrival_ps_;                     // a stored send
     std::unordered_map<std::uint32_t, std::uint64_t> free_ps_;  // by first link
-    std::uint64_t clock_ps_ = 0;
-    std::uint64_t reducing_ps_ = 0;
-    std::uint64_t copying_ps_ = 0;
+    StepClock clock_;
+    std::uint64_t handed_over_ps_ = 0;
 };
 
 }  // namespace
@@ -131,11 +116,11 @@ void PredictedProgram::survey(MessagePaths& paths) {
     std::vector<std::uint32_t> peers;
     for (std::uint32_t i = 0; i < program_.stored_sends(); ++i) {
         const std::uint32_t peer = program_.send(i).peer;
-        const auto [place, fresh] = number.emplace(peer, static_cast<std::uint32_t>(peers.size()));
+        const auto [known, fresh] = number.emplace(peer, static_cast<std::uint32_t>(peers.size()));
         if (fresh) {
             peers.push_back(peer);
         }
-        pattern_of_.push_back(place->second);
+        pattern_of_.push_back(known->second);
     }
     const std::uint64_t looked_at = std::clamp<std::uint64_t>(
         kMostPairs / std::max<std::size_t>(peers.size(), 1), 1, program_.members());
