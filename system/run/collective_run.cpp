@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "astra/core/check.h"
-#include "system/run/rendezvous.h"
 
 namespace astra {
 
@@ -350,26 +349,22 @@ void CollectiveRun::ask_for(std::uint32_t member, const Lane& lane, const Progra
     }
 }
 
-void CollectiveRun::asked(std::uint64_t argument) {
-    Gate& gate = gates_[argument];
-    gate.asked = true;
-    if (gate.ready) {
-        gates_.erase(argument);
-        transmit(static_cast<std::uint32_t>(argument >> 32),
-                 static_cast<std::uint32_t>(argument),
-                 context_->queue.now());
+void CollectiveRun::asked(std::uint64_t message) {
+    if (gates_.asked(message)) {
+        transmit_now(message);
     }
 }
 
-void CollectiveRun::sender_ready(std::uint64_t argument) {
-    Gate& gate = gates_[argument];
-    gate.ready = true;
-    if (gate.asked) {
-        gates_.erase(argument);
-        transmit(static_cast<std::uint32_t>(argument >> 32),
-                 static_cast<std::uint32_t>(argument),
-                 context_->queue.now());
+void CollectiveRun::sender_ready(std::uint64_t message) {
+    if (gates_.ready(message)) {
+        transmit_now(message);
     }
+}
+
+void CollectiveRun::transmit_now(std::uint64_t message) {
+    transmit(static_cast<std::uint32_t>(message >> 32),
+             static_cast<std::uint32_t>(message),
+             context_->queue.now());
 }
 
 }  // namespace astra

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "astra/core/event_queue.h"
@@ -16,6 +15,7 @@
 #include "system/program/program.h"
 #include "system/run/message_costs.h"
 #include "system/run/pair_sizes.h"
+#include "system/run/rendezvous.h"
 #include "system/run/step_costs.h"
 
 namespace astra {
@@ -94,11 +94,6 @@ class CollectiveRun {
         std::uint64_t end_ps = 0;  // of the lanes that have finished, the last
         std::uint32_t lanes_left = 0;
     };
-    // Both sides of a message under rendezvous.
-    struct Gate {
-        bool asked = false;  // the receiver's request has arrived
-        bool ready = false;  // the sender has come to the send
-    };
 
     void deliver(std::uint64_t argument);
     void finish_member(std::uint64_t member);
@@ -112,8 +107,9 @@ class CollectiveRun {
     void finish_soon(std::uint32_t member, std::uint64_t at_ps);
     void issue(std::uint32_t member, const Lane& lane, std::uint32_t send);
     void ask_for(std::uint32_t member, const Lane& lane, const Program::Step& step);
-    void asked(std::uint64_t argument);
-    void sender_ready(std::uint64_t argument);
+    void asked(std::uint64_t message);
+    void sender_ready(std::uint64_t message);
+    void transmit_now(std::uint64_t message);
     void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
     void park(Lane& lane, std::uint32_t send);
     void take_parked(std::uint32_t member, Lane& lane, std::uint32_t wave);
@@ -148,7 +144,7 @@ class CollectiveRun {
     std::vector<std::size_t> ready_;      // lanes that may go on; empty between events
     std::vector<Parked> parked_;
     std::uint32_t free_parked_ = kNone;
-    std::unordered_map<std::uint64_t, Gate> gates_;  // only under rendezvous
+    Rendezvous gates_;  // empty without rendezvous
 };
 
 }  // namespace astra
