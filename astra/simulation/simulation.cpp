@@ -78,7 +78,7 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
     study.reject_unread();
     add_jobs(reader.load(
         system,
-        {transfer_policy->queues(), transfer_policy->barrier(), transfer_policy->orders_compute()},
+        {transfer_policy->queues(), transfer_policy->barrier(), transfer_policy->compute_order()},
         warnings));
     check_transfers();
     if (recording.ops || recording.schedule) {

@@ -19,10 +19,10 @@ struct TransferForecast {
     Duration ready;              // its gradient is complete
     Duration needed;             // its end boundary: the first op of the next iteration that reads
                                  // the parameter begins; or that iteration, if it has a barrier
-    std::uint32_t priority = 0;  // place among the readers: 0 is read first
+    std::uint32_t priority = 0;  // 0 is read first, then 1
 };
 
-// Of one group.
+// What is known of the transfers of one group.
 struct GroupForecast {
     Duration iteration;  // all that one rank computes in it: the next one cannot start earlier
     std::vector<TransferForecast> transfers;  // by number: in ascending order of `ready`

@@ -1,7 +1,6 @@
 #include "system/transfer/policy.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,10 +8,6 @@
 #include "astra/config/registry_choice.h"
 
 namespace astra {
-
-#define ASTRA_BUILTIN(name) extern const TransferPolicyInfo k##name##Policy;
-#include "system/transfer/builtins.def"
-#undef ASTRA_BUILTIN
 
 namespace {
 
@@ -50,16 +45,6 @@ void refuse_others(const ConfigView& transfers, const TransferPolicyInfo& chosen
 }
 
 }  // namespace
-
-const Registry<TransferPolicyInfo>& transfer_policies() {
-    static constexpr std::array entries = {
-#define ASTRA_BUILTIN(name) &k##name##Policy,
-#include "system/transfer/builtins.def"
-#undef ASTRA_BUILTIN
-    };
-    static constexpr Registry<TransferPolicyInfo> table("transfer policy", entries);
-    return table;
-}
 
 ConfigView TransferParameters::of(std::string_view key) const {
     if (!chosen_ || !transfers_.has(key)) {

@@ -1,6 +1,7 @@
-// When and in which pieces the gradient transfers of training go onto the network. To add a policy:
-// a .cpp in this folder that defines `const TransferPolicyInfo k<Name>Policy`, and one line in
-// builtins.def. The tests walk the table.
+// When and in which pieces the gradient transfers of training go onto the network, and in which
+// order ops are computed. To add a policy: a .cpp in policies/ that defines
+// `const TransferPolicyInfo k<Name>Policy`, and one line in its builtins.def. The tests walk the
+// table.
 //
 // A study has one TransferPolicy, each group of ranks a TransferSchedule of it. A schedule sees
 // transfers become ready and is asked what to launch: tensors merged into one collective, or a part
@@ -18,6 +19,7 @@
 #include "astra/config/config_view.h"
 #include "astra/core/registry.h"
 #include "astra/core/types.h"
+#include "system/transfer/compute_order.h"
 #include "system/transfer/cost.h"
 #include "system/transfer/forecast.h"
 
@@ -79,16 +81,17 @@ class TransferPolicy {
     virtual bool queues() const { return true; }
     // Whether an iteration begins only when all transfers of the one before are done.
     virtual bool barrier() const { return true; }
-    // Whether ready ops are computed in the order of Caramel's compute scheduling.
-    virtual bool orders_compute() const { return false; }
+    // In which order ready ops are computed; nullptr: that of the trace. Where there is an order,
+    // updates are freed from what only puts them into a sequence.
+    virtual ComputeOrder compute_order() const { return nullptr; }
     // Requires queues(). One for each group with transfers.
     virtual std::unique_ptr<TransferSchedule> schedule(const GroupForecast& forecast,
                                                        const TransferCost& cost) const = 0;
 };
 
-// The keys of a policy: of `system.transfers` itself for the one that is chosen, or else of the
-// section below it that has the name of the policy, where a study keeps what it wants of policies
-// that are chosen by an override.
+// The keys of a policy: those of `system.transfers` itself for the one that is chosen, or else of
+// the section below it that has the name of the policy, where a study keeps what it wants of
+// policies that are chosen by an override.
 class TransferParameters {
   public:
     TransferParameters(const ConfigView& transfers, std::string_view policy, bool chosen)
@@ -107,9 +110,9 @@ class TransferParameters {
 struct TransferPolicyInfo {
     std::string_view name;
     std::string_view summary;  // one sentence
-    std::vector<std::string_view> parameters;
+    std::vector<std::string_view> parameters{};
     // Throws ConfigError.
-    std::unique_ptr<const TransferPolicy> (*read)(const TransferParameters& parameters);
+    std::unique_ptr<const TransferPolicy> (*read)(const TransferParameters& parameters) = nullptr;
 };
 
 const Registry<TransferPolicyInfo>& transfer_policies();

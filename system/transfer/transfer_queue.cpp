@@ -13,7 +13,7 @@ namespace astra {
 namespace {
 
 constexpr std::uint32_t kNoGroup = 0xffffffffU;
-// Of a merged collective, and so of an iteration: 64 PiB, as of any collective.
+// The bytes of a merged collective, and so of an iteration: 64 PiB, as of any collective.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 56U;
 
 constexpr std::uint64_t pack(std::uint32_t high, std::uint32_t low) {

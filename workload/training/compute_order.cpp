@@ -1,42 +1,13 @@
 #include "workload/training/compute_order.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <queue>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace astra {
-
-namespace {
-
-constexpr std::int64_t kLeadsNowhere = std::numeric_limits<std::int64_t>::max();
-
-// Where an op stands among those of an iteration.
-struct Standing {
-    std::int64_t slack_ps = 0;
-    std::uint32_t op = 0;
-    std::uint32_t behind = 1;  // 0: right before `op`
-};
-
-std::vector<std::uint32_t> ranks_of(const std::vector<Standing>& standing) {
-    std::vector<std::uint32_t> sorted(standing.size());
-    std::iota(sorted.begin(), sorted.end(), 0U);
-    std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::tie(standing[a].slack_ps, standing[a].op, standing[a].behind) <
-               std::tie(standing[b].slack_ps, standing[b].op, standing[b].behind);
-    });
-    std::vector<std::uint32_t> rank(standing.size());
-    for (std::uint32_t i = 0; i < sorted.size(); ++i) {
-        rank[sorted[i]] = i;
-    }
-    return rank;
-}
-
-}  // namespace
 
 std::uint64_t free_updates(ExecutionGraph& graph, const TrainingStructure& structure) {
     const auto meaning = [&](std::uint32_t op) -> const NameMeaning& {
@@ -51,7 +22,7 @@ std::uint64_t free_updates(ExecutionGraph& graph, const TrainingStructure& struc
         }
     }
     const auto& of_op = structure.iterations.of_op;
-    const auto own = [&](std::uint32_t op) {
+    const auto transfers_of = [&](std::uint32_t op) {
         const bool update =
             meaning(op).role == TrainingRole::Update && !meaning(op).parameter.empty();
         return update ? reduced.find({meaning(op).parameter, of_op[op]}) : reduced.end();
@@ -65,7 +36,7 @@ std::uint64_t free_updates(ExecutionGraph& graph, const TrainingStructure& struc
                              from.role == TrainingRole::Backward) &&
                             from.parameter != meaning(edge.child).parameter &&
                             of_op[edge.parent] == of_op[edge.child];
-        if (orders && own(edge.child) != reduced.end()) {
+        if (orders && transfers_of(edge.child) != reduced.end()) {
             lost[edge.child] = 1;
             ++gone;
         } else {
@@ -74,7 +45,7 @@ std::uint64_t free_updates(ExecutionGraph& graph, const TrainingStructure& struc
     }
     for (std::uint32_t op = 0; op < graph.size(); ++op) {
         if (lost[op] != 0) {
-            for (const std::uint32_t transfer : own(op)->second) {
+            for (const std::uint32_t transfer : transfers_of(op)->second) {
                 kept.push_back({transfer, op});
             }
         }
@@ -87,25 +58,21 @@ std::uint64_t free_updates(ExecutionGraph& graph, const TrainingStructure& struc
     return gone;
 }
 
-std::vector<std::uint32_t> tightest_first(const ExecutionGraph& graph,
-                                          const Dependencies& dependencies,
-                                          const TrainingStructure& structure,
-                                          const std::vector<std::int64_t>& slack_ps) {
-    std::vector<std::int64_t> least(graph.size(), kLeadsNowhere);
+ComputeGraph compute_graph(const ExecutionGraph& graph,
+                           const Dependencies& dependencies,
+                           const TrainingStructure& structure,
+                           const std::vector<std::int64_t>& slack_ps) {
+    ComputeGraph seen;
+    seen.child_begin = graph.child_begin;
+    seen.child = graph.child;
+    seen.sorted = dependencies.sorted();
+    seen.iteration = structure.iterations.of_op;
+    seen.follows = structure.follows;
     for (std::size_t i = 0; i < structure.transfers.size(); ++i) {
-        least[structure.transfers[i].op] = slack_ps[i];
+        seen.transfers.push_back({structure.transfers[i].op, slack_ps[i]});
     }
-    const auto& of_op = structure.iterations.of_op;
-    const auto& sorted = dependencies.sorted();
-    for (auto op = sorted.rbegin(); op != sorted.rend(); ++op) {
-        for (const std::uint32_t child : dependencies.children(*op)) {
-            if (of_op[child] == of_op[*op]) {
-                least[*op] = std::min(least[*op], least[child]);
-            }
-        }
-    }
-    std::vector<Standing> standing(graph.size());
-    std::vector<std::uint32_t> first_reader(graph.size(), kNoReader);
+    auto& first_reader = seen.first_reader;
+    first_reader.assign(graph.size(), ComputeGraph::kNone);
     for (const ParameterUpdate& update : structure.updates) {
         for (const std::uint32_t last : update.last) {
             if (!update.reader_unknown && !update.readers.empty()) {
@@ -113,35 +80,26 @@ std::vector<std::uint32_t> tightest_first(const ExecutionGraph& graph,
             }
         }
     }
-    for (auto op = sorted.rbegin(); op != sorted.rend(); ++op) {
-        for (const std::uint32_t child : dependencies.children(*op)) {
-            if (structure.follows[*op] != 0 && of_op[child] == of_op[*op]) {
+    for (auto op = seen.sorted.rbegin(); op != seen.sorted.rend(); ++op) {
+        for (const std::uint32_t child : seen.children(*op)) {
+            if (seen.follows[*op] != 0 && seen.iteration[child] == seen.iteration[*op]) {
                 first_reader[*op] = std::min(first_reader[*op], first_reader[child]);
             }
         }
     }
-    for (std::uint32_t op = 0; op < graph.size(); ++op) {
-        standing[op] = {least[op], op, 1};
-        if (structure.follows[op] != 0) {
-            const std::uint32_t reader = first_reader[op];
-            standing[op] = reader == kNoReader
-                               ? Standing{std::numeric_limits<std::int64_t>::min(), op, 0}
-                               : Standing{least[reader], reader, 0};
-        }
-    }
-    return ranks_of(standing);
+    return seen;
 }
 
 std::vector<std::uint32_t> order_of_copies(const std::vector<std::uint32_t>& order,
                                            const TrainingStructure& structure,
                                            std::uint32_t stride,
                                            std::uint32_t size) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> place(size);  // iteration, rank in it
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> standing(size);  // iteration, rank in it
     for (std::uint32_t op = 0; op < size; ++op) {
         const std::uint32_t copy = op / stride;
         const std::uint32_t base = op % stride;
         // Joins take no time: at once.
-        place[op] =
+        standing[op] =
             base >= order.size()
                 ? std::pair{copy, 0U}
                 : std::pair{copy + structure.iterations.of_op[base] + structure.follows[base],
@@ -150,7 +108,7 @@ std::vector<std::uint32_t> order_of_copies(const std::vector<std::uint32_t>& ord
     std::vector<std::uint32_t> sorted(size);
     std::iota(sorted.begin(), sorted.end(), 0U);
     std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return place[a] < place[b];
+        return standing[a] < standing[b];
     });
     std::vector<std::uint32_t> result(size);
     for (std::uint32_t i = 0; i < size; ++i) {

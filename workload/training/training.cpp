@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "astra/core/check.h"
 #include "astra/core/error.h"
 #include "workload/generate/generator.h"
 #include "workload/graph/messages.h"
@@ -21,7 +21,7 @@ namespace astra {
 
 namespace {
 
-// One of the graphs that ranks share, on its way.
+// One of the graphs that ranks share, while it is being prepared.
 struct Shared {
     explicit Shared(const RankTrace& trace)
         : source(trace.graph), base(*trace.graph), file(trace.file) {}
@@ -55,7 +55,7 @@ class Preparation {
         settle_iterations();
         prepare_graphs();
         WindowResult found = analyse();
-        if (policy_.order_compute) {
+        if (policy_.compute_order != nullptr) {
             found = order_compute(found);
         }
         finish(found);
@@ -67,9 +67,9 @@ class Preparation {
         std::unordered_map<const ExecutionGraph*, std::uint32_t> numbers;
         for (std::uint32_t rank = 0; rank < workload_.ranks.size(); ++rank) {
             const RankTrace& trace = workload_.ranks[rank];
-            const auto [place, added] =
+            const auto [known, added] =
                 numbers.try_emplace(trace.graph.get(), static_cast<std::uint32_t>(shared_.size()));
-            graph_of_.push_back(place->second);
+            graph_of_.push_back(known->second);
             if (!added) {
                 continue;
             }
@@ -289,7 +289,7 @@ class Preparation {
     TrainingReport report_;
 };
 
-// Durations from a transfer's start boundary to its end boundary, less its cost, by place in
+// Durations from a transfer's start boundary to its end boundary, less its cost, beside
 // structure.transfers.
 std::vector<std::int64_t> Preparation::slack_of(std::size_t g, const WindowResult& found) const {
     std::vector<std::int64_t> slack;
@@ -300,7 +300,7 @@ std::vector<std::int64_t> Preparation::slack_of(std::size_t g, const WindowResul
         const CollectiveDetail& detail = base.collectives[base.detail[transfers[i].op]];
         const std::uint32_t number = found.numbers[g][i];
         if (number == kNoTransfer) {
-            slack.push_back(std::numeric_limits<std::int64_t>::max());
+            slack.push_back(ComputeGraph::kNoSlack);
             continue;
         }
         const TransferForecast& forecast =
@@ -312,7 +312,7 @@ std::vector<std::int64_t> Preparation::slack_of(std::size_t g, const WindowResul
     return slack;
 }
 
-// Of the slowest of the groups of which a rank is described.
+// What an iteration takes, by the slowest of the groups of which a rank is described.
 Duration Preparation::expected(const WindowResult& found) const {
     std::vector<std::vector<Duration>> cost(found.forecasts.size());
     for (const TransferWindow& window : found.windows) {
@@ -341,8 +341,9 @@ WindowResult Preparation::order_compute(const WindowResult& found) {
             trained_[g].structure = find_structure(
                 shared.base, *shared.edges, rules_, options_.barrier_op, shared.file);
         }
-        shared.base.order =
-            tightest_first(shared.base, *shared.edges, trained_[g].structure, slack);
+        shared.base.order = policy_.compute_order(
+            compute_graph(shared.base, *shared.edges, trained_[g].structure, slack));
+        ASTRA_CHECK(shared.base.order.size() == shared.base.size(), "an order ranks every op");
         make_joins(g);
     }
     WindowResult ordered = analyse();

@@ -9,6 +9,7 @@
 
 #include "astra/core/warnings.h"
 #include "system/system_config.h"
+#include "system/transfer/compute_order.h"
 #include "workload/graph/execution_graph.h"
 #include "workload/training/windows.h"
 
@@ -24,9 +25,9 @@ struct TrainingOptions {
 
 // What the policy of the transfers asks of a workload.
 struct PolicyTraits {
-    bool queues = false;         // as recorded, but for traces of one iteration
-    bool barrier = true;         // between iterations
-    bool order_compute = false;  // Caramel's order of computations
+    bool queues = false;                   // as recorded, but for traces of one iteration
+    bool barrier = true;                   // between iterations
+    ComputeOrder compute_order = nullptr;  // nullptr: that of the trace
 };
 
 struct TrainingReport {

@@ -1,4 +1,6 @@
 // Policies against iterations that are short enough to be worked out by hand.
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -9,6 +11,7 @@
 #include "astra/core/error.h"
 #include "system/transfer/forecast_run.h"
 #include "system/transfer/policy.h"
+#include "tests/support/source_folder.h"
 
 namespace astra {
 namespace {
@@ -157,6 +160,29 @@ TEST(TransferPolicies, EveryPolicyIsBoundedByComputationAndCommunication) {
     }
 }
 
+std::string text_of(const std::string& file) {
+    std::ifstream stream(test::source_file(file));
+    EXPECT_TRUE(stream.good()) << file;
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(TransferPolicies, AreInTheDocuments) {
+    const std::string caramel = text_of("docs/caramel.md");
+    const std::string study = text_of("docs/study.md");
+    const std::size_t at = study.find("| `transfers.policy` |");
+    ASSERT_NE(at, std::string::npos);
+    const std::string policies = study.substr(at, study.find('\n', at) - at);
+    const std::string keys = study.substr(at, study.find("\n\n", at) - at);
+    for (const TransferPolicyInfo* info : transfer_policies()) {
+        const std::string name = "`" + std::string(info->name) + "`";
+        EXPECT_THAT(caramel, HasSubstr("\n| " + name + " | ")) << "a row of the table";
+        EXPECT_THAT(policies, HasSubstr(name));
+        for (const std::string_view parameter : info->parameters) {
+            EXPECT_THAT(keys, HasSubstr("." + std::string(parameter) + "`")) << name;
+        }
+    }
+}
+
 TEST(TransferPolicies, AForecastThatPassesTheClockIsNoCandidate) {
     // Two transfers of a quarter of the clock in each of eight iterations.
     const TransferCost slow = cost(kMaxPs / 4);
@@ -180,7 +206,7 @@ TEST(TransferPolicies, WrongParametersAreSaidPlainly) {
                 HasSubstr("expected 'auto' or a factor"));
     EXPECT_THAT(complaint("{policy: caramel, gama: 1}"), HasSubstr("did you mean 'gamma'?"));
     EXPECT_THAT(complaint("{policy: caramel, depth: 0}"), HasSubstr("depth"));
-    // Of a policy that is not chosen, in a section of its own: judged all the same.
+    // A policy that is not chosen, in the section of its name, is judged all the same.
     EXPECT_THAT(complaint("{policy: wfbp, priority: {partition: 4MiB, credit: 1MiB}}"),
                 HasSubstr("smaller than a partition"));
     EXPECT_THAT(complaint("{policy: wfbp, wfbp: {buffer: 1MiB}}"), HasSubstr("wfbp"));

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "system/transfer/policies/caramel_order.h"
 #include "tests/workload/training/training_traces.h"
 
 namespace astra::test {
@@ -34,12 +35,12 @@ std::string skewed_model() {
 TEST(ComputeOrder, SavesAMillisecond) {
     const auto run = [](bool ordered, Workload& workload) {
         Warnings warnings;
-        TrainingReport report =
-            prepare_training(workload,
-                             {.iterations = 2, .barrier = false},
-                             {.queues = true, .barrier = false, .order_compute = ordered},
-                             all_reduce_of_a_millisecond(),
-                             warnings);
+        TrainingReport report = prepare_training(
+            workload,
+            {.iterations = 2, .barrier = false},
+            {.queues = true, .barrier = false, .compute_order = ordered ? tightest_first : nullptr},
+            all_reduce_of_a_millisecond(),
+            warnings);
         EXPECT_THAT(warnings.texts(), IsEmpty());
         return report;
     };
@@ -68,6 +69,33 @@ TEST(ComputeOrder, SavesAMillisecond) {
     EXPECT_THAT(recorded.ranks[0].graph->order, IsEmpty());
 }
 
+// Any function is an order: here the two ops of layer 1 move before the gradient of weight 2, by
+// their numbers alone. Its transfers are ready as in the test above.
+TEST(ComputeOrder, IsWhatAPolicyBrings) {
+    const ComputeOrder layer_1_first = [](const ComputeGraph& graph) {
+        EXPECT_EQ(graph.size(), 9U);
+        EXPECT_EQ(graph.transfers.size(), 2U);
+        EXPECT_EQ(graph.transfers[0].op, 3U);
+        // Weight 2 has from 6 to 9 ms, less 1 ms; weight 1 none, less 1 ms.
+        EXPECT_EQ(graph.transfers[0].slack_ps, static_cast<std::int64_t>(2 * kMs));
+        EXPECT_EQ(graph.transfers[1].slack_ps, -static_cast<std::int64_t>(kMs));
+        EXPECT_EQ(graph.first_reader[4], 1U);  // update_2
+        return std::vector<std::uint32_t>{0, 1, 4, 5, 6, 2, 3, 7, 8};
+    };
+    Workload workload = same_trace(skewed_model());
+    Warnings warnings;
+    const TrainingReport report =
+        prepare_training(workload,
+                         {.iterations = 2, .barrier = false},
+                         {.queues = true, .barrier = false, .compute_order = layer_1_first},
+                         all_reduce_of_a_millisecond(),
+                         warnings);
+    EXPECT_TRUE(report.ordered);
+    ASSERT_EQ(workload.forecasts[0].transfers.size(), 2U);
+    EXPECT_EQ(workload.forecasts[0].transfers[0].ready.ps, 4 * kMs);
+    EXPECT_EQ(workload.forecasts[0].transfers[1].ready.ps, 8 * kMs);
+}
+
 // An order is a permutation, and what it runs first among ready ops leads to the tightest window;
 // an update stands right before its reader in the next iteration.
 TEST(ComputeOrder, PutsUpdatesBeforeTheirReaders) {
@@ -77,8 +105,8 @@ TEST(ComputeOrder, PutsUpdatesBeforeTheirReaders) {
     const TrainingStructure structure =
         find_structure(graph, dependencies, TrainingRules(), "", "t");
     ASSERT_EQ(structure.transfers.size(), 2U);
-    const std::vector<std::uint32_t> order =
-        order_of_copies(tightest_first(graph, dependencies, structure, {2, -1}), structure, 9, 18);
+    const std::vector<std::uint32_t> order = order_of_copies(
+        tightest_first(compute_graph(graph, dependencies, structure, {2, -1})), structure, 9, 18);
     std::vector<std::string> names(18);
     for (std::uint32_t op = 0; op < 18; ++op) {
         names[order[op]] = name_of(graph, op % 9);

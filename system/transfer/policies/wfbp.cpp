@@ -41,9 +41,9 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters&) {
 
 extern const TransferPolicyInfo kWfbpPolicy;
 const TransferPolicyInfo kWfbpPolicy = {
-    "wfbp",
-    "A transfer a tensor as soon as its gradient is ready, first come, first served.",
-    {},
-    read};
+    .name = "wfbp",
+    .summary = "A transfer a tensor as soon as its gradient is ready, first come, first served.",
+    .read = read,
+};
 
 }  // namespace astra

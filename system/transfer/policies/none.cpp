@@ -50,9 +50,9 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters&) {
 
 extern const TransferPolicyInfo kNonePolicy;
 const TransferPolicyInfo kNonePolicy = {
-    "none",
-    "No overlap: a transfer a tensor, one after the other, after the last gradient.",
-    {},
-    read};
+    .name = "none",
+    .summary = "No overlap: a transfer a tensor, one after the other, after the last gradient.",
+    .read = read,
+};
 
 }  // namespace astra

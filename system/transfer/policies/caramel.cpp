@@ -10,10 +10,11 @@
 
 #include <fmt/format.h>
 
-#include "system/transfer/caramel_schedule.h"
 #include "system/transfer/forecast_run.h"
-#include "system/transfer/merged_schedule.h"
-#include "system/transfer/pieces.h"
+#include "system/transfer/policies/caramel_order.h"
+#include "system/transfer/policies/caramel_schedule.h"
+#include "system/transfer/policies/merged_schedule.h"
+#include "system/transfer/policies/pieces.h"
 #include "system/transfer/policy.h"
 
 namespace astra {
@@ -21,7 +22,7 @@ namespace {
 
 constexpr double kLeastFactor = 1e-3;
 constexpr double kMostFactor = 1e12;
-// Of an iteration and group: each candidate launches them several times.
+// The pieces of an iteration and group: each candidate launches them several times.
 constexpr std::uint64_t kMostPieces = std::uint64_t{1} << 14U;
 constexpr std::uint64_t kMostDepth = 1024;
 constexpr Bytes kNoLimit{kMaxPs};
@@ -72,7 +73,9 @@ class Caramel final : public TransferPolicy {
 
     // Updates are moved from the end of the iteration to just before their first reader.
     bool barrier() const override { return !parameters_.compute_scheduling; }
-    bool orders_compute() const override { return parameters_.compute_scheduling; }
+    ComputeOrder compute_order() const override {
+        return parameters_.compute_scheduling ? tightest_first : nullptr;
+    }
 
     std::unique_ptr<TransferSchedule> schedule(const GroupForecast& forecast,
                                                const TransferCost& cost) const override {
@@ -102,7 +105,7 @@ class Caramel final : public TransferPolicy {
     CaramelParameters parameters_;
 };
 
-// Of equals the first one is taken: longer batches, uncut. None where the chunk that was asked for
+// The first one of equals is taken: longer batches, uncut. None where the chunk that was asked for
 // makes too many pieces; chunks that follow the batches or all bytes leave some.
 std::vector<CaramelRules> Caramel::candidates(const GroupForecast& forecast,
                                               const TransferCost& cost) const {
@@ -121,7 +124,7 @@ std::vector<CaramelRules> Caramel::candidates(const GroupForecast& forecast,
     };
     const bool chunks_follow =
         parameters_.batching && parameters_.pipelining && !parameters_.gamma_chunk;
-    // Lengths of our own choice always keep to it.
+    // Lengths that we choose always keep to it.
     const std::uint64_t most_pieces =
         std::max<std::uint64_t>(kMostPieces, forecast.transfers.size() + 64);
     std::vector<CaramelRules> list;
@@ -176,9 +179,17 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters& parameters)
 
 extern const TransferPolicyInfo kCaramelPolicy;
 const TransferPolicyInfo kCaramelPolicy = {
-    "caramel",
-    "Batches and parts of adaptive length, earliest end boundary first, across the iterations.",
-    {"compute_scheduling", "batching", "pipelining", "smoothing", "gamma", "gamma_chunk", "depth"},
-    read};
+    .name = "caramel",
+    .summary =
+        "Batches and parts of adaptive length, earliest end boundary first, across the iterations.",
+    .parameters = {"compute_scheduling",
+                   "batching",
+                   "pipelining",
+                   "smoothing",
+                   "gamma",
+                   "gamma_chunk",
+                   "depth"},
+    .read = read,
+};
 
 }  // namespace astra

@@ -1,6 +1,6 @@
 // Merged-gradient wait-free back-propagation. Shi, Chu, Li, "MG-WFBP: efficient data communication
 // for distributed synchronous SGD algorithms" (2019), algorithm 1.
-#include "system/transfer/merged_schedule.h"
+#include "system/transfer/policies/merged_schedule.h"
 #include "system/transfer/policy.h"
 
 namespace astra {
@@ -22,9 +22,10 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters&) {
 
 extern const TransferPolicyInfo kMgWfbpPolicy;
 const TransferPolicyInfo kMgWfbpPolicy = {
-    "mg-wfbp",
-    "Gradients merged beforehand where waiting for the next one costs less than another start.",
-    {},
-    read};
+    .name = "mg-wfbp",
+    .summary =
+        "Gradients merged beforehand where waiting for the next one costs less than another start.",
+    .read = read,
+};
 
 }  // namespace astra

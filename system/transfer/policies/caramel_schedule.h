@@ -6,7 +6,7 @@
 #include <string>
 
 #include "astra/core/types.h"
-#include "system/transfer/pending.h"
+#include "system/transfer/policies/pending.h"
 #include "system/transfer/policy.h"
 
 namespace astra {

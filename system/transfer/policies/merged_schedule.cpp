@@ -1,4 +1,4 @@
-#include "system/transfer/merged_schedule.h"
+#include "system/transfer/policies/merged_schedule.h"
 
 #include <algorithm>
 
@@ -35,8 +35,8 @@ Merging merge_for_first_end(const GroupForecast& forecast, const TransferCost& c
     if (count > kMostMerged) {
         return merge_as_mg_wfbp(forecast, cost);
     }
-    // By number of tensors: when they can be done, and how many of them the transfers before the
-    // last one hold. Of equals the longest last one: fewer transfers.
+    // For each number of tensors: when they can be done, and how many of them the transfers before
+    // the last one hold. Of equals the longest last one: fewer transfers.
     std::vector<Duration> end(count + 1);
     std::vector<std::size_t> before(count + 1);
     for (std::size_t n = 1; n <= count; ++n) {

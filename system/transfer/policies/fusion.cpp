@@ -89,9 +89,12 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters& parameters)
 
 extern const TransferPolicyInfo kFusionPolicy;
 const TransferPolicyInfo kFusionPolicy = {
-    "fusion",
-    "Every cycle, one transfer of the tensors that are ready, in order while they fit a buffer.",
-    {"buffer", "cycle", "copy"},
-    read};
+    .name = "fusion",
+    .summary =
+        "Every cycle, one transfer of the tensors that are ready, in order while they fit a "
+        "buffer.",
+    .parameters = {"buffer", "cycle", "copy"},
+    .read = read,
+};
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-#include "system/transfer/caramel_schedule.h"
+#include "system/transfer/policies/caramel_schedule.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "system/transfer/pending.h"
-#include "system/transfer/pieces.h"
+#include "system/transfer/policies/pending.h"
+#include "system/transfer/policies/pieces.h"
 #include "system/transfer/policy.h"
 
 namespace astra {
@@ -14,7 +14,7 @@ namespace {
 
 constexpr Bytes kUsualPartition{4'096'000};
 constexpr std::uint64_t kUsualCredit = 4;  // partitions
-// Of an iteration and group: each is a collective of its own, and unlimited credit starts them all.
+// The pieces of an iteration and group: each is a collective, and unlimited credit starts them all.
 constexpr std::uint64_t kMostPieces = std::uint64_t{1} << 20U;
 
 struct PriorityParameters {
@@ -114,10 +114,12 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters& parameters)
 
 extern const TransferPolicyInfo kPriorityPolicy;
 const TransferPolicyInfo kPriorityPolicy = {
-    "priority",
-    "Tensors cut into partitions; those that the next forward pass needs first go first, also "
-    "between the partitions of another.",
-    {"partition", "credit"},
-    read};
+    .name = "priority",
+    .summary =
+        "Tensors cut into partitions; those that the next forward pass needs first go first, also "
+        "between the partitions of another.",
+    .parameters = {"partition", "credit"},
+    .read = read,
+};
 
 }  // namespace astra

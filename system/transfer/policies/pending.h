@@ -27,12 +27,12 @@ struct PendingTransfer {
 class PendingTransfers {
   public:
     void add(const PendingTransfer& transfer) {
-        const auto place = std::upper_bound(
+        const auto behind = std::upper_bound(
             waiting_.begin(),
             waiting_.end(),
             transfer,
             [](const PendingTransfer& a, const PendingTransfer& b) { return b.before(a); });
-        waiting_.insert(place, transfer);
+        waiting_.insert(behind, transfer);
     }
     bool empty() const { return waiting_.empty(); }
     PendingTransfer& first() { return waiting_.back(); }

@@ -12,8 +12,8 @@
 
 namespace astra {
 
-// By transfer of a forecast, the number of the merged transfer that it belongs to: ascending from
-// 0, without a gap.
+// For each transfer of a forecast the number of the merged transfer that it belongs to: ascending
+// from 0, without a gap.
 using Merging = std::vector<std::uint32_t>;
 
 // MG-WFBP, algorithm 1: a gradient is merged into the next one to come where its transfer would not

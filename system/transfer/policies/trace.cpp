@@ -21,6 +21,9 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters&) {
 
 extern const TransferPolicyInfo kTracePolicy;
 const TransferPolicyInfo kTracePolicy = {
-    "trace", "As recorded: transfers start as the trace's dependencies say.", {}, read};
+    .name = "trace",
+    .summary = "As recorded: transfers start as the trace's dependencies say.",
+    .read = read,
+};
 
 }  // namespace astra
