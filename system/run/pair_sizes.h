@@ -37,7 +37,7 @@ class PairSizes {
     Contradiction contradiction(std::uint32_t position) const;
 
     std::uint64_t node_id(std::uint32_t position) const { return ranks_[position].node_id; }
-    // Of `origin`, who has come.
+    // What `origin`, who has come, sends there.
     Bytes bytes(std::uint32_t origin, std::uint32_t destination) const {
         return {ranks_[origin].sends[destination]};
     }

@@ -107,16 +107,16 @@ std::vector<Protocol> read_protocols(const ConfigView& system) {
 
 std::vector<const Protocol*> protocols_of(const CollectiveAlgorithm& algorithm,
                                           const std::vector<Protocol>& protocols) {
-    std::vector<const Protocol*> own;
+    std::vector<const Protocol*> special;
     std::vector<const Protocol*> common;
     for (const Protocol& protocol : protocols) {
         if (names(protocol, algorithm)) {
-            own.push_back(&protocol);
+            special.push_back(&protocol);
         } else if (protocol.algorithms.empty()) {
             common.push_back(&protocol);
         }
     }
-    return own.empty() ? common : own;
+    return special.empty() ? common : special;
 }
 
 MessageCosts message_costs(const CollectiveAlgorithm& algorithm,

@@ -81,9 +81,9 @@ const PredictedProgram& Tuner::program_of(const AlgorithmChoice& choice, const P
         predictor_.survey(make_program(*choice.algorithm, shape), std::move(ranks)));
     const bool keep =
         program->program().stored_sends() <= kMostKeptSends && programs_.size() < kMostKeptPrograms;
-    auto& place = keep ? programs_[key] : large_;
-    place = std::move(program);
-    return *place;
+    auto& kept = keep ? programs_[key] : large_;
+    kept = std::move(program);
+    return *kept;
 }
 
 void Tuner::try_all_protocols(const AlgorithmChoice& choice,

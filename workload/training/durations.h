@@ -9,8 +9,8 @@
 
 namespace astra {
 
-// By op, without noise: computations by the roofline or as recorded; collectives their measured
-// time, where the system has one for their kind; all else as recorded.
+// The duration of each op, without noise: computations by the roofline or as recorded; collectives
+// their measured time, where the system has one for their kind; all else as recorded.
 std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemConfig& system);
 
 // 0 if the system has no measured time for the kind.

@@ -38,8 +38,8 @@ class TrainingRules {
     TrainingRules(const TrainingRules&) = delete;
     TrainingRules& operator=(const TrainingRules&) = delete;
 
-    // Of the first rule that matches somewhere in `name`, in the order of TrainingRole. Linear in
-    // the length of the name, whatever the expressions.
+    // The meaning by the first rule that matches somewhere in `name`, in the order of TrainingRole.
+    // Linear in the length of the name, whatever the expressions.
     NameMeaning meaning(std::string_view name) const;
 
   private:

@@ -1,5 +1,5 @@
 // A trace in which the schedule of gradient transfers is written out: merged and split transfers
-// are collectives of their own, and dependencies of control keep the order in which they, and the
+// are collectives, and dependencies of control keep the order in which they, and the
 // computations, ran. Any simulator that plays Chakra traces can play it.
 #pragma once
 

@@ -59,8 +59,8 @@ class StructureFinder {
                (role == TrainingRole::Gradient || role == TrainingRole::None);
     }
 
-    // Of each op, within its iteration: whether it leads to an op of the model; to a candidate; and
-    // to a candidate by way of a computation.
+    // What is known of each op, within its iteration: whether it leads to an op of the model; to a
+    // candidate; and to a candidate through a computation.
     struct Leads {
         bool to_model = false;
         bool to_candidate = false;
@@ -155,7 +155,7 @@ class StructureFinder {
                iteration(op) == iteration(child);
     }
 
-    // By parameter and iteration: forward ops that none of the same parameter leads to.
+    // For each parameter and iteration: forward ops that none of the same parameter leads to.
     void find_first_readers() {
         for (std::uint32_t op = 0; op < graph_.size(); ++op) {
             if (!is_reader(op)) {

@@ -21,7 +21,7 @@ struct Join {
 enum class IterationStart : std::uint8_t {
     AfterAll,          // a barrier: everything of the iteration before is done
     AfterComputation,  // as the one stream of a GPU would: whatever waits for no transfer is done,
-                       // and each first reader waits for its own update
+                       // and each first reader waits for its update
 };
 
 // What each iteration waits for in the one before, beyond what the trace says. In a trace of one
@@ -45,7 +45,7 @@ ExecutionGraph unroll(const ExecutionGraph& graph,
                       std::span<const Join> joins,
                       std::uint32_t copies);
 
-// The graph with joins within it, appended as ops of their own, and its iterations noted.
+// The graph with joins within it, appended as further ops, and its iterations noted.
 ExecutionGraph join(const ExecutionGraph& graph,
                     std::span<const Join> joins,
                     const std::vector<std::uint32_t>& iteration);

@@ -203,14 +203,14 @@ std::string windows_svg(const TrainingReport& report) {
         kNameWidth + kPlotWidth + 20,
         height,
         to_text(Duration{last_ps}));
-    const auto place = [&](std::uint64_t ps) {
+    const auto x_of = [&](std::uint64_t ps) {
         return kNameWidth + kPlotWidth * (static_cast<double>(ps) / static_cast<double>(last_ps));
     };
     const auto draw = [&](int y, std::uint64_t from_ps, std::uint64_t to_ps, const char* colour) {
-        const double width = std::max(place(std::max(from_ps, to_ps)) - place(from_ps), 1.0);
+        const double width = std::max(x_of(std::max(from_ps, to_ps)) - x_of(from_ps), 1.0);
         fmt::format_to(Out(text),
                        "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"/>\n",
-                       place(from_ps),
+                       x_of(from_ps),
                        y,
                        width,
                        kBarHeight - 3,

@@ -12,7 +12,7 @@ namespace astra {
 
 namespace {
 
-// The transfers of one group role of a graph, by iteration, each a place in structure.transfers.
+// The transfers of one group role of a graph, by iteration, each an index into structure.transfers.
 using Sequence = std::vector<std::uint32_t>;
 using RoleOfGraph = std::pair<std::uint32_t, std::uint32_t>;  // graph, group role
 
@@ -191,10 +191,10 @@ class WindowFinder {
             const SimTime begin = begin_[role.first];
             iteration = std::max(iteration, Duration{begin.ps});
             for (std::size_t i = 0; i < count; ++i) {
-                const std::uint32_t place = sequences_.at(role).front()[i];
-                const Span span = span_of(trained, place);
+                const std::uint32_t number = sequences_.at(role).front()[i];
+                const Span span = span_of(trained, number);
                 const SimTime end = barrier_ || span.reader == kNoReader ? begin : span.read;
-                merged[i].bytes = detail_of(trained, place).bytes;
+                merged[i].bytes = detail_of(trained, number).bytes;
                 merged[i].ready = std::max(merged[i].ready, Duration{span.ready.ps});
                 merged[i].needed = std::min(merged[i].needed, Duration{end.ps});
                 read[i] = std::min(read[i], span.reader == kNoReader ? begin.ps : span.read.ps);
@@ -241,9 +241,10 @@ class WindowFinder {
                 if (graph_of_[rank] != role.first) {
                     continue;
                 }
-                GroupForecast& place = result_.forecasts[workload_.ranks[rank].groups[role.second]];
-                if (place.transfers.empty()) {
-                    place = forecast;
+                GroupForecast& agreed =
+                    result_.forecasts[workload_.ranks[rank].groups[role.second]];
+                if (agreed.transfers.empty()) {
+                    agreed = forecast;
                 }
             }
         }
@@ -251,17 +252,17 @@ class WindowFinder {
 
     void describe(const RoleOfGraph& role, std::uint32_t group) {
         const TrainedGraph& trained = graphs_[role.first];
-        for (const std::uint32_t place : sequences_.at(role).front()) {
-            const GradientTransfer& transfer = trained.structure.transfers[place];
-            const Span span = span_of(trained, place);
+        for (const std::uint32_t number : sequences_.at(role).front()) {
+            const GradientTransfer& transfer = trained.structure.transfers[number];
+            const Span span = span_of(trained, number);
             TransferWindow window;
             window.rank = trained.rank;
             window.group = group;
-            window.transfer = result_.numbers[role.first][place];
+            window.transfer = result_.numbers[role.first][number];
             window.name = trained.graph.name_of(OpId{transfer.op});
             window.parameter = transfer.parameter;
-            window.kind = detail_of(trained, place).kind;
-            window.bytes = detail_of(trained, place).bytes;
+            window.kind = detail_of(trained, number).kind;
+            window.bytes = detail_of(trained, number).bytes;
             window.made_by = made_by(trained, transfer.op);
             window.start = {span.ready.ps};
             window.end = {begin_[role.first].ps};

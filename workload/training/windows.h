@@ -37,20 +37,20 @@ struct TrainedGraph {
     TrainingStructure structure;
     ExecutionGraph graph;                // two iterations at least
     std::vector<std::uint32_t> readers;  // by op of the structure's graph: where it is in the next
-                                         // iteration; empty = at the same place
+                                         // iteration; empty = where it is in this one
     FreeTimes times;                     // of `graph`
 };
 
 struct WindowResult {
     std::vector<TransferWindow> windows;   // by group, number and rank
     std::vector<GroupForecast> forecasts;  // by group
-    // By graph and place in structure.transfers: the number in its group's forecast, or
+    // For each graph, beside structure.transfers: the number in its group's forecast, or
     // kNoTransfer where the ranks of a group, or the iterations, do not agree about transfers.
     std::vector<std::vector<std::uint32_t>> numbers;
 };
 
 // `graph_of`: by rank of the job, index into `graphs`. With a `barrier` every window ends where the
-// next iteration begins. Transfers of a group are told apart by their place in the trace, the same
+// next iteration begins. Transfers of a group are told apart by their order in the trace, the same
 // on every rank; ready is the latest, needed the earliest time of all members.
 WindowResult find_windows(const Workload& workload,
                           const std::vector<TrainedGraph>& graphs,

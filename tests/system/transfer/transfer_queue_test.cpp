@@ -143,7 +143,7 @@ GroupForecast forecast_of(std::vector<std::uint64_t> bytes) {
 }
 
 TEST(TransferQueue, MeasuresTheNetworkThatItIsFor) {
-    // By the closed form α = 10 ns + 6 · 1010 ns, β = 6/4 ns a byte.
+    // The closed form has α = 10 ns + 6 · 1010 ns, β = 6/4 ns a byte.
     for (const char* backend : {"congestion_unaware", "congestion_aware", "flow"}) {
         QueueOfFour four("{policy: wfbp}", forecast_of({4'000'000}), backend);
         const CommunicatorRecord record = four.transfers().communicators().at(0);

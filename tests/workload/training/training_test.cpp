@@ -102,7 +102,7 @@ TEST(Windows, AreTheSameOnTheOneIterationThatIsReplayed) {
     }
 }
 
-// The generator's own iterations: the same ops, the same dependencies.
+// The generator's iterations: the same ops, the same dependencies.
 TEST(Unroll, IsAsGeneratedWithSeveralIterations) {
     Workload unrolled = two_layers();
     prepare(unrolled, {.iterations = 3, .barrier = false});
@@ -120,7 +120,7 @@ TEST(Unroll, IsAsGeneratedWithSeveralIterations) {
     EXPECT_EQ(unrolled.ranks[0].graph, unrolled.ranks[3].graph);
 }
 
-// Each transfer of each iteration has the number of its place among the gradients.
+// Each transfer of each iteration has its number among the gradients.
 TEST(Unroll, NumbersTransfersAlikeInEveryIteration) {
     Workload workload = two_layers();
     prepare(workload, {.iterations = 3});
