@@ -11,6 +11,7 @@
 #include "astra/core/error.h"
 #include "astra/core/json_text.h"
 #include "astra/simulation/simulation.h"
+#include "system/transfer/policy.h"
 #include "workload/chakra/trace_files.h"
 
 namespace astra {
@@ -64,10 +65,10 @@ bool is_study(const std::string& input) {
 }  // namespace
 
 void declare_schedule_options(OptionSet& options) {
-    options.add_value(
-        "schedule",
-        "POLICY",
-        "writes traces with the schedule of this policy of transfers (default: none)");
+    options.add_value("schedule",
+                      "POLICY",
+                      "writes traces with the schedule of this policy of transfers (default: none)",
+                      transfer_policies().names());
     options.add_list(
         "set", "KEY=VALUE", "with --schedule: overrides a key of the study (default: none)");
     options.add_value("iterations",
@@ -102,7 +103,7 @@ int convert_schedule(const std::string& input,
     Recording recording;
     recording.look_for_windows = true;
     recording.schedule = true;
-    Simulation simulation(std::move(study), recording);
+    Simulation simulation(Study(std::move(study)), recording);
     for (const std::string& warning : simulation.warnings().texts()) {
         fmt::print(stderr, "astra: warning: {}\n", warning);
     }

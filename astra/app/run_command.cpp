@@ -19,6 +19,8 @@
 #include "astra/results/result_files.h"
 #include "astra/results/summary.h"
 #include "astra/simulation/simulation.h"
+#include "network/backend/backend.h"
+#include "network/backend/packet/transport.h"
 
 namespace astra {
 
@@ -37,19 +39,20 @@ constexpr const char* kUsage =
 void declare(OptionSet& options) {
     options.add_list(
         "set", "KEY=VALUE", "overrides a key of the study: --set network.backend=congestion_aware");
-    options.add_value(
-        "backend",
-        "NAME",
-        "network backend: congestion_unaware (default), congestion_aware, flow or packet");
+    options.add_value("backend",
+                      "NAME",
+                      "network backend (default: the study's, or congestion_unaware)",
+                      backends().names());
     options.add_value("transport",
                       "NAME",
-                      "transport of the backend packet: none (default), dcqcn, ndp or swift");
+                      "transport of the backend packet (default: the study's, or none)",
+                      packet::transports().names());
     options.add_value("flows",
                       "FILE",
                       "a flow set as the workload, in place of the study's: lines of 'id src dst "
                       "bytes after'");
     options.add_value(
-        "output", "DIR", "folder of result.json and the CSV files (default: none are written)");
+        "output,o", "DIR", "folder of result.json and the CSV files (default: none are written)");
     options.add_value(
         "seed", "N", "seed of noise, of background traffic and of routing (default 1)");
     options.add_value("until",
@@ -80,8 +83,9 @@ void declare(OptionSet& options) {
         "rendezvous-protocol", "BOOL", "receivers ask for messages (ASTRA-sim; default false)");
     options.add_value(
         "network-unit",
-        "GiB|GB",
-        "what a bandwidth of the network YAML counts: 2^30 (default) or 10^9 bytes a second");
+        "UNIT",
+        "bytes a second that a bandwidth of the network YAML counts, 2^30 (default) or 10^9",
+        {"GiB", "GB"});
     options.add_value("logging-configuration", "FILE", "accepted, without effect (ASTRA-sim)");
     options.add_value("logging-folder", "DIR", "accepted, without effect (ASTRA-sim)");
     options.add_value("comm-scale", "X", "refused: it has no effect in ASTRA-sim");
@@ -148,7 +152,7 @@ void refuse_scales(const OptionSet& options) {
     }
 }
 
-ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
+Study read_study(const OptionSet& options) {
     refuse_scales(options);
     const auto& files = options.positional();
     const bool astra_sim = has_astra_sim_files(options);
@@ -168,6 +172,7 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
             }
         }
     }
+    Warnings warnings;
     for (const char* name : {"logging-configuration", "logging-folder"}) {
         if (options.value(name)) {
             warnings.add(fmt::format("--{} has no effect", name));
@@ -201,7 +206,7 @@ ConfigTree read_study(const OptionSet& options, Warnings& warnings) {
     for (const std::string& assignment : options.list("set")) {
         study.set(assignment);
     }
-    return study;
+    return Study(std::move(study), std::move(warnings));
 }
 
 // --record=links,flows,queues,ops,transfers: links are always recorded, the others on demand.
@@ -257,16 +262,15 @@ void refuse_warnings(const OptionSet& options, std::size_t warnings) {
     }
 }
 
-int simulate(const OptionSet& options) {
-    Warnings reading;
-    ConfigTree study = read_study(options, reading);
+int simulate_study(const OptionSet& options) {
+    Study study = read_study(options);
     const RunLimits limits = read_limits(options);
     const Recording recording = read_recording(options);
-    std::size_t warned = print_warnings(reading, 0);
+    std::size_t printed = print_warnings(study.warnings(), 0);
 
     Simulation simulation(std::move(study), recording);
-    std::size_t printed = print_warnings(simulation.warnings(), 0);
-    refuse_warnings(options, warned + printed);
+    printed = print_warnings(simulation.warnings(), printed);
+    refuse_warnings(options, printed);
     if (options.flag("check")) {
         const std::uint64_t flows = simulation.flows();
         fmt::print("valid: {} ranks, {} ops{}\n",
@@ -300,9 +304,8 @@ int simulate(const OptionSet& options) {
         return kInterrupted;
     }
     printed = print_warnings(simulation.warnings(), printed);
-    refuse_warnings(options, warned + printed);
-    RunResult result = simulation.result();
-    result.warnings.insert(result.warnings.begin(), reading.texts().begin(), reading.texts().end());
+    refuse_warnings(options, printed);
+    const RunResult result = simulation.result();
     if (output) {
         write_result_files(result, *output);
     }
@@ -317,20 +320,13 @@ int simulate(const OptionSet& options) {
     return 0;
 }
 
-int run(const Arguments& arguments) {
-    OptionSet options(kUsage);
-    declare(options);
-    options.parse(arguments);
-    if (options.wants_help()) {
-        std::fputs(options.help().c_str(), stdout);
-        return 0;
-    }
-    return simulate(options);
-}
-
 }  // namespace
 
 extern const Command kRunCommand;
-const Command kRunCommand = {"run", "simulates one experiment", run};
+const Command kRunCommand = {.name = "run",
+                             .summary = "simulates one experiment",
+                             .usage = kUsage,
+                             .declare = declare,
+                             .act = simulate_study};
 
 }  // namespace astra

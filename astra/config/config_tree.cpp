@@ -124,6 +124,28 @@ void set_place(ConfigNode& node, const ConfigPlace& place) {
     }
 }
 
+std::unique_ptr<ConfigNode> copy_of(const ConfigNode& node, ConfigNode* parent) {
+    auto copy = std::make_unique<ConfigNode>();
+    copy->kind = node.kind;
+    copy->quoted = node.quoted;
+    copy->read = node.read;
+    copy->is_default = node.is_default;
+    copy->read_as_text = node.read_as_text;
+    copy->read_as_bool = node.read_as_bool;
+    copy->file_name = node.file_name;
+    copy->key_line = node.key_line;
+    copy->key_column = node.key_column;
+    copy->place = node.place;
+    copy->parent = parent;
+    copy->key = node.key;
+    copy->scalar = node.scalar;
+    copy->known_keys = node.known_keys;
+    for (const auto& child : node.children) {
+        copy->children.push_back(copy_of(*child, copy.get()));
+    }
+    return copy;
+}
+
 void reject_unread_in(const ConfigNode& node) {
     for (const auto& child : node.children) {
         if (node.kind == Kind::Map && !child->read && !child->is_default) {
@@ -136,6 +158,7 @@ void reject_unread_in(const ConfigNode& node) {
 }  // namespace
 
 ConfigTree::ConfigTree(std::unique_ptr<ConfigNode> root) : root_(std::move(root)) {}
+ConfigTree::ConfigTree(const ConfigTree& other) : root_(copy_of(*other.root_, nullptr)) {}
 ConfigTree::ConfigTree(ConfigTree&&) noexcept = default;
 ConfigTree& ConfigTree::operator=(ConfigTree&&) noexcept = default;
 ConfigTree::~ConfigTree() = default;

@@ -25,7 +25,8 @@ class ConfigTree {
                                  const std::string& folder = ".");
     static ConfigTree empty_map(const std::string& name);
 
-    ConfigTree(const ConfigTree&) = delete;
+    // A copy knows which keys of the original were read.
+    ConfigTree(const ConfigTree& other);
     ConfigTree& operator=(const ConfigTree&) = delete;
     ConfigTree(ConfigTree&&) noexcept;
     ConfigTree& operator=(ConfigTree&&) noexcept;

@@ -87,6 +87,13 @@ struct WindowRecord {
     Duration read;  // its first reader begins; the end where the run has no such reader
 };
 
+// An iteration of a job, over all of its ranks.
+struct IterationTimes {
+    SimTime start{kMaxPs};  // its first op begins
+    SimTime end;            // its last op ends
+    Duration compute;       // of the rank that computes longest: union of its GPU ops
+};
+
 // When an op ran; kept only on demand.
 struct OpRecord {
     RankId rank{};

@@ -9,7 +9,6 @@
 
 #include "astra/core/records.h"
 #include "astra/core/types.h"
-#include "workload/replay/iteration_log.h"
 
 namespace astra {
 

@@ -35,8 +35,9 @@ std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
 
 }  // namespace
 
-Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
-    : study(std::move(tree)),
+Simulation::Parts::Parts(Study input, const Recording& recording)
+    : study(std::move(input.tree())),
+      warnings(input.warnings()),
       topology(read_topology(study.root().at("network"))),
       backend_info(read_backend(study.root().at("network"))),
       routing(read_routing(study.root().at("network"),
@@ -94,7 +95,7 @@ Simulation::Parts::Parts(ConfigTree tree, const Recording& recording)
     }
 }
 
-Simulation::Simulation(ConfigTree study, const Recording& recording)
+Simulation::Simulation(Study study, const Recording& recording)
     : parts_(std::make_unique<Parts>(std::move(study), recording)) {}
 
 Simulation::~Simulation() = default;
@@ -220,6 +221,12 @@ bool Simulation::run(const RunLimits& limits, const Watcher& watcher) {
     parts_->check_finished(limits);
     parts_->warn_of_the_run();
     return true;
+}
+
+RunResult simulate(Study study, const RunLimits& limits) {
+    Simulation simulation(std::move(study));
+    simulation.run(limits);
+    return simulation.result();
 }
 
 }  // namespace astra

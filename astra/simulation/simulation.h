@@ -1,5 +1,6 @@
 // A whole simulation: reads a study, builds the layers in the order of their dependencies, runs
-// them. Any number can live in one process.
+// them. Nothing is printed or written, and nothing is shared: any number can live in one process,
+// each in a thread.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "astra/config/config_tree.h"
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
 #include "astra/simulation/run_result.h"
-#include "workload/training/training.h"
+#include "astra/simulation/study.h"
 
 namespace astra {
+
+struct TrainingReport;
 
 struct RunLimits {
     SimTime until{kMaxPs - 1};
@@ -41,7 +43,7 @@ struct Recording {
 class Simulation {
   public:
     // Checks everything that can be checked without simulating. Throws ConfigError and TraceError.
-    explicit Simulation(ConfigTree study, const Recording& recording = {});
+    explicit Simulation(Study study, const Recording& recording = {});
     ~Simulation();
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
@@ -53,7 +55,7 @@ class Simulation {
     // finish or a limit is reached, InputError when ranks contradict each other.
     bool run(const RunLimits& limits, const Watcher& watcher = {});
 
-    // Warnings so far: of loading, and after run() of the run.
+    // Warnings so far: those of the study, of loading, and after run() of the run.
     const Warnings& warnings() const;
     std::uint32_t ranks() const;
     std::uint64_t ops() const;
@@ -78,5 +80,8 @@ class Simulation {
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
+
+// Runs a study to its end. Throws what Simulation and its run() throw.
+RunResult simulate(Study study, const RunLimits& limits = {});
 
 }  // namespace astra

@@ -62,7 +62,7 @@ struct Simulation::Parts {
     bool write_links = true;
     std::uint64_t dropped_dependencies = 0;
 
-    Parts(ConfigTree tree, const Recording& recording);
+    Parts(Study input, const Recording& recording);
 
     NetworkBackend& network() {
         return watched ? static_cast<NetworkBackend&>(*watched) : *backend;

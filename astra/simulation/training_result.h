@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "astra/simulation/run_result.h"
-#include "workload/replay/iteration_log.h"
 
 namespace astra {
 

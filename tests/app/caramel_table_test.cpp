@@ -154,7 +154,7 @@ TEST(Caramel, WindowsGrowWithTheDepthOfTheLayer) {
         ConfigTree::parse_file(source_file("inputs/studies/caramel/resnet50_10gbe.yml"));
     Recording recording;
     recording.transfers = true;
-    Simulation simulation(std::move(study), recording);
+    Simulation simulation(Study(std::move(study)), recording);
     simulation.run({});
     const RunResult result = simulation.result();
     ASSERT_EQ(result.windows.size(), 107U);

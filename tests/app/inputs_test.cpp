@@ -59,10 +59,10 @@ std::string stem(const std::string& file) {
     return std::filesystem::path(file).stem().string();
 }
 
-class Study : public testing::TestWithParam<std::string> {};
+class StudyFile : public testing::TestWithParam<std::string> {};
 
-TEST_P(Study, RunsAndAddsUp) {
-    Simulation simulation(ConfigTree::parse_file(GetParam()));
+TEST_P(StudyFile, RunsAndAddsUp) {
+    Simulation simulation(Study::from_file(GetParam()));
     ASSERT_TRUE(simulation.run({}));
     const RunResult result = simulation.result();
     EXPECT_GT(result.simulated.ps, 0U);
@@ -75,7 +75,7 @@ TEST_P(Study, RunsAndAddsUp) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Inputs,
-                         Study,
+                         StudyFile,
                          testing::ValuesIn(studies()),
                          [](const testing::TestParamInfo<std::string>& study) {
                              return stem(study.param);
@@ -118,7 +118,7 @@ TEST_P(Fabric, Runs) {
         study.set("network.packet.transport=" + model().transport);
         study.set("workload.generate.bytes=1MiB");
     }
-    Simulation simulation(std::move(study));
+    Simulation simulation(Study(std::move(study)));
     ASSERT_TRUE(simulation.run({}));
     const RunResult result = simulation.result();
     EXPECT_GT(result.simulated.ps, 0U);
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Studies,
 // transfers, none of which is hidden on the way of the first microbatch forward and of the last one
 // backward.
 TEST(Inputs, PipelineMeetsTheBubbleFormula) {
-    Simulation simulation(ConfigTree::parse_file((kInputs / "studies/pipeline.yml").string()));
+    Simulation simulation(Study::from_file((kInputs / "studies/pipeline.yml").string()));
     ASSERT_TRUE(simulation.run({}));
     const std::uint64_t transfer = 83'886'080 + 1'000'000;
     EXPECT_EQ(simulation.result().simulated.ps, (8 + 3) * 600'000'000ULL + 6 * transfer);

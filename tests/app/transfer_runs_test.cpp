@@ -48,7 +48,7 @@ RunResult run_recorded(const std::string& yaml) {
     Recording recording;
     recording.ops = true;
     recording.transfers = true;
-    Simulation simulation(ConfigTree::parse_file(folder.write("study.yml", yaml)), recording);
+    Simulation simulation(Study::from_file(folder.write("study.yml", yaml)), recording);
     simulation.run({});
     RunResult result = simulation.result();
     // Names die with the simulation.

@@ -18,7 +18,7 @@ inline RunResult run_caramel(const std::string& name, const std::vector<std::str
     for (const std::string& setting : settings) {
         study.set(setting);
     }
-    Simulation simulation(std::move(study));
+    Simulation simulation(Study(std::move(study)));
     simulation.run({});
     return simulation.result();
 }

@@ -271,7 +271,7 @@ RunResult run(const Experiment& experiment) {
     options.rendezvous = experiment.rendezvous;
     options.network_unit = experiment.network_unit;
     Warnings warnings;
-    ConfigTree study = translate_astra_sim(options, warnings);
+    Study study(translate_astra_sim(options, warnings));
     study.set("network.backend=" + experiment.backend);
     for (const std::string& setting : experiment.settings) {
         study.set(setting);
@@ -283,7 +283,7 @@ RunResult run(const Experiment& experiment) {
 
 RunResult run_study(const std::string& yaml, const RunLimits& limits) {
     const ScratchFolder folder;
-    Simulation simulation(ConfigTree::parse_file(folder.write("study.yml", yaml)));
+    Simulation simulation(Study::from_file(folder.write("study.yml", yaml)));
     simulation.run(limits);
     return simulation.result();
 }

@@ -38,7 +38,7 @@ ConfigTree study(std::uint64_t seed, const std::string& backend) {
 }
 
 std::string json_of(std::uint64_t seed, const std::string& backend) {
-    Simulation simulation(study(seed, backend));
+    Simulation simulation(Study(study(seed, backend)));
     EXPECT_TRUE(simulation.run({}));
     return result_json(simulation.result());
 }
@@ -65,8 +65,8 @@ TEST(Determinism, SeedOfTheNoise) {
 TEST(Determinism, OneInsideTheOther) {
     const std::string alone = json_of(1, kAware);
     const std::string other_alone = json_of(2, kUnaware);
-    Simulation outer(study(1, kAware));
-    Simulation inner(study(2, kUnaware));
+    Simulation outer(Study(study(1, kAware)));
+    Simulation inner(Study(study(2, kUnaware)));
     bool ran = false;
     EXPECT_TRUE(outer.run({}, [&](const RunProgress&) {
         ran = ran || inner.run({});

@@ -51,7 +51,7 @@ double time_us(const std::string& machine, std::uint64_t bytes) {
     study.set("workload.generate.kind=collective");
     study.set("workload.generate.collective=all_reduce");
     study.set(fmt::format("workload.generate.bytes={}B", bytes));
-    Simulation simulation(std::move(study));
+    Simulation simulation(Study(std::move(study)));
     EXPECT_TRUE(simulation.run({}));
     return static_cast<double>(simulation.result().simulated.ps) / 1e6;
 }

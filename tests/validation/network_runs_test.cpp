@@ -69,7 +69,7 @@ JobTimes run_jobs(const std::string& network, bool collective, bool flows) {
         study += "  - {name: b, ranks: [1, 5], workload: {flows: pair.flows}}\n";
     }
     study += "system: {endpoint_delay: 0ns, collectives: {all_reduce: ring}}\n" + network;
-    Simulation simulation(ConfigTree::parse_file(folder.write("study.yml", study)));
+    Simulation simulation(Study::from_file(folder.write("study.yml", study)));
     simulation.run({});
     const RunResult result = simulation.result();
     JobTimes times;
@@ -178,7 +178,7 @@ std::string across_flows() {
 RunResult run_across(const std::string& study) {
     const ScratchFolder folder;
     folder.write("across.flows", across_flows());
-    Simulation simulation(ConfigTree::parse_file(folder.write("study.yml", study)));
+    Simulation simulation(Study::from_file(folder.write("study.yml", study)));
     simulation.run({});
     return simulation.result();
 }

@@ -4,16 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "astra/core/records.h"
 #include "astra/core/types.h"
 
 namespace astra {
-
-// One iteration, all ranks of a job together.
-struct IterationTimes {
-    SimTime start{kMaxPs};  // its first op begins
-    SimTime end;            // its last op ends
-    Duration compute;       // the union of GPU ops on the rank that computes longest
-};
 
 // 24 bytes a rank and iteration; O(1) an op.
 class IterationLog {

@@ -15,6 +15,8 @@
 #include "astra/core/nearest.h"
 #include "astra/results/output_folder.h"
 #include "astra/simulation/simulation.h"
+#include "network/backend/backend.h"
+#include "network/backend/packet/transport.h"
 #include "system/algorithms/algorithm.h"
 #include "system/plan/collective_plan.h"
 #include "system/synthesis/synthesiser.h"
@@ -40,9 +42,14 @@ void declare(OptionSet& options) {
     options.add_value(
         "size", "LIST", "sizes, as 1MiB,64MiB or FROM:TO:xFACTOR (default: 1KiB:1GiB:x4)");
     options.add_value("ranks", "LIST", "the ranks that take part, as 0-7 (default: all)");
-    options.add_value(
-        "backend", "NAME", "network backend, over the file's choice (default: congestion_unaware)");
-    options.add_value("transport", "NAME", "transport of the backend packet (default: none)");
+    options.add_value("backend",
+                      "NAME",
+                      "network backend (default: the file's, or congestion_unaware)",
+                      backends().names());
+    options.add_value("transport",
+                      "NAME",
+                      "transport of the backend packet (default: the file's, or none)",
+                      packet::transports().names());
     options.add_list("set", "KEY=VALUE", "overrides a key of the study");
     options.add_value("compare",
                       "FILE[:COLUMN]",
@@ -156,11 +163,7 @@ class Machine {
                                           const std::string& algorithm,
                                           Bytes bytes,
                                           std::string& reason) const {
-        Simulation simulation(study(kind, algorithm, bytes));
-        if (!simulation.run({})) {
-            return std::nullopt;
-        }
-        const RunResult result = simulation.result();
+        const RunResult result = simulate(Study(study(kind, algorithm, bytes)));
         if (result.collectives.empty()) {
             reason = "a single rank has nothing to exchange";
             return std::nullopt;
@@ -270,20 +273,13 @@ int measure_all(const OptionSet& options) {
     return 0;
 }
 
-int run(const Arguments& arguments) {
-    OptionSet options(kUsage);
-    declare(options);
-    options.parse(arguments);
-    if (options.wants_help()) {
-        std::fputs(options.help().c_str(), stdout);
-        return 0;
-    }
-    return measure_all(options);
-}
-
 }  // namespace
 
 extern const Command kCollectiveCommand;
-const Command kCollectiveCommand = {"collective", "measures collectives as nccl-tests do", run};
+const Command kCollectiveCommand = {.name = "collective",
+                                    .summary = "measures collectives as nccl-tests do",
+                                    .usage = kUsage,
+                                    .declare = declare,
+                                    .act = measure_all};
 
 }  // namespace astra
