@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "astra/app/options.h"
 #include "astra/core/error.h"
 #include "astra/core/version.h"
 
@@ -31,25 +32,35 @@ void print_usage(std::FILE* out) {
     fmt::print(out, "{}\n  --version    prints the version\n", commands().describe());
 }
 
-int dispatch(const Arguments& arguments) {
+bool is_help(const std::string& word) {
+    return word == "--help" || word == "-h";
+}
+
+int act(const Command& command, const Arguments& arguments) {
+    OptionSet options(command);
+    options.parse(arguments);
+    if (options.wants_help()) {
+        std::fputs(options.help().c_str(), stdout);
+        return 0;
+    }
+    return command.act(options);
+}
+
+int dispatch(const Arguments& arguments, std::string_view commit) {
     if (arguments.empty()) {
         print_usage(stderr);
         throw ConfigError("no command");
     }
     const std::string& name = arguments.front();
-    if (name == "--help" || name == "-h" || name == "help") {
+    if (is_help(name) || (name == "help" && arguments.size() == 1)) {
         print_usage(stdout);
         return 0;
     }
     if (name == "--version") {
-        fmt::print("astra {}\n", version());
+        fmt::print("{}\n", version_text(commit));
         return 0;
     }
-    const Command* command = commands().find(name);
-    if (command == nullptr) {
-        throw ConfigError(fmt::format("unknown command '{}'{}", name, commands().nearest(name)));
-    }
-    return command->run({arguments.begin() + 1, arguments.end()});
+    return run_command(commands(), "", arguments);
 }
 
 // Whatever an input has put into a message must not garble the terminal or flood it.
@@ -89,9 +100,43 @@ const Registry<Command>& commands() {
     return table;
 }
 
-int run_program(const Arguments& arguments) {
+std::string version_text(std::string_view commit) {
+    return commit.empty() ? fmt::format("astra {}", version())
+                          : fmt::format("astra {} ({})", version(), commit);
+}
+
+int run_command(const Registry<Command>& table,
+                std::string_view group,
+                const Arguments& arguments) {
+    const std::string prefix = group.empty() ? "" : std::string(group) + ": ";
+    if (arguments.empty()) {
+        throw ConfigError(fmt::format("{}needs one of {}", prefix, table.list()));
+    }
+    const std::string& name = arguments.front();
+    if (const Command* command = table.find(name)) {
+        const Arguments rest(arguments.begin() + 1, arguments.end());
+        if (command->parts == nullptr) {
+            return act(*command, rest);
+        }
+        if (!rest.empty() && is_help(rest.front())) {
+            std::fputs(OptionSet(*command).help().c_str(), stdout);
+            return 0;
+        }
+        return run_command(command->parts(), command->name, rest);
+    }
+    for (const std::string& word : arguments) {
+        if (table.find(word) != nullptr) {
+            throw ConfigError(fmt::format(
+                "{}the word '{}' goes before the options, thus before '{}'", prefix, word, name));
+        }
+    }
+    throw ConfigError(
+        fmt::format("{}unknown {} '{}'{}", prefix, table.kind(), name, table.nearest(name)));
+}
+
+int run_program(const Arguments& arguments, std::string_view commit) {
     try {
-        return dispatch(arguments);
+        return dispatch(arguments, commit);
     } catch (const InputError& error) {
         return complain(error.what(), kBadInput);
     } catch (const SimulationError& error) {

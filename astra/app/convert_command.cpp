@@ -1,5 +1,4 @@
 // `astra convert`: from one format of traces and collectives to another.
-#include <array>
 #include <cstdio>
 #include <filesystem>
 
@@ -33,9 +32,14 @@ constexpr const char* kUsage =
     "With --schedule: runs a training study, or traces, under a policy of transfers and writes "
     "traces that hold its schedule (docs/caramel.md).";
 
+const std::vector<std::string>& formats() {
+    static const std::vector<std::string> names = {"chakra", "json", "msccl"};
+    return names;
+}
+
 void declare(OptionSet& options) {
-    options.add_value("to", "FORMAT", "chakra, msccl or json (required without --schedule)");
-    options.add_value("output", "OUTPUT", "what to write (required)");
+    options.add_value("to", "FORMAT", "what to make (required without --schedule)", formats());
+    options.add_value("output,o", "OUTPUT", "what to write (required)");
     declare_schedule_options(options);
 }
 
@@ -103,14 +107,7 @@ void refuse_missing(const std::string& input, const char* ending) {
         fmt::format("{}: there is neither such a file nor {}.0.{}", input, input, ending));
 }
 
-int run(const Arguments& arguments) {
-    OptionSet options(kUsage);
-    declare(options);
-    options.parse(arguments);
-    if (options.wants_help()) {
-        std::fputs(options.help().c_str(), stdout);
-        return 0;
-    }
+int convert(const OptionSet& options) {
     if (options.positional().size() != 1) {
         throw ConfigError("convert: needs one input; see astra convert --help");
     }
@@ -133,9 +130,8 @@ int run(const Arguments& arguments) {
     } else if (format == "msccl") {
         to_msccl(input, output);
     } else {
-        static const std::array<std::string, 3> formats = {"chakra", "json", "msccl"};
         throw ConfigError(
-            fmt::format("--to: no format '{}'{}", format, suggestion(format, formats)));
+            fmt::format("--to: no format '{}'{}", format, suggestion(format, formats())));
     }
     return 0;
 }
@@ -143,6 +139,10 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 extern const Command kConvertCommand;
-const Command kConvertCommand = {"convert", "converts traces and collectives", run};
+const Command kConvertCommand = {.name = "convert",
+                                 .summary = "converts traces and collectives",
+                                 .usage = kUsage,
+                                 .declare = declare,
+                                 .act = convert};
 
 }  // namespace astra

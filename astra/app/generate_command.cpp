@@ -55,22 +55,21 @@ ParameterMap read_parameters(const OptionSet& options) {
     return parameters;
 }
 
-int run(const Arguments& arguments) {
-    OptionSet options(
-        "usage: astra generate KIND [NAME=VALUE …] --ranks=N --output=PREFIX\n\n"
-        "Writes the Chakra traces PREFIX.<rank>.et, and PREFIX.groups.json where the kind has "
-        "groups. --NAME=VALUE means NAME=VALUE.\n\n" +
-        describe_generators());
+constexpr const char* kUsage =
+    "usage: astra generate KIND [NAME=VALUE …] --ranks=N --output=PREFIX\n\n"
+    "Writes the Chakra traces PREFIX.<rank>.et, and PREFIX.groups.json where the kind has groups. "
+    "--NAME=VALUE means NAME=VALUE.";
+
+void declare(OptionSet& options) {
+    options.add_note(describe_generators());
     options.add_value("ranks", "N", "number of ranks (needed)");
-    options.add_value("output", "PREFIX", "of the files (needed)");
+    options.add_value("output,o", "PREFIX", "of the files (needed)");
     for (const auto& [name, kinds] : parameter_names()) {
         options.add_value(name, "VALUE", "parameter of " + kinds);
     }
-    options.parse(arguments);
-    if (options.wants_help()) {
-        std::fputs(options.help().c_str(), stdout);
-        return 0;
-    }
+}
+
+int generate(const OptionSet& options) {
     const auto& words = options.positional();
     const auto ranks = options.integer("ranks", 1, kMostRanks);
     const auto prefix = options.value("output");
@@ -97,6 +96,10 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 extern const Command kGenerateCommand;
-const Command kGenerateCommand = {"generate", "writes Chakra traces of synthetic workloads", run};
+const Command kGenerateCommand = {.name = "generate",
+                                  .summary = "writes Chakra traces of synthetic workloads",
+                                  .usage = kUsage,
+                                  .declare = declare,
+                                  .act = generate};
 
 }  // namespace astra

@@ -18,52 +18,80 @@ namespace astra {
 struct OptionSet::Parts {
     std::string usage;
     po::options_description visible{"options", 100};
-    std::vector<std::string> names{"--help"};
+    std::vector<Option> declared;
     po::variables_map values;
     std::vector<std::string> positional;
+
+    // `name` is "output" or "output,o"; `value` belongs to Boost.
+    void add(const std::string& name, const po::value_semantic* value, Option option) {
+        const std::size_t comma = name.find(',');
+        option.name = name.substr(0, comma);
+        option.letter = comma == std::string::npos ? '\0' : name.at(comma + 1);
+        if (!option.choices.empty()) {
+            option.doc += ": " + joined(option.choices, " or ");
+        }
+        if (value == nullptr) {
+            visible.add_options()(name.c_str(), option.doc.c_str());
+        } else {
+            visible.add_options()(name.c_str(), value, option.doc.c_str());
+        }
+        declared.push_back(std::move(option));
+    }
+    std::vector<std::string> names() const {
+        std::vector<std::string> names;
+        for (const Option& option : declared) {
+            names.push_back("--" + option.name);
+        }
+        return names;
+    }
 };
 
-OptionSet::OptionSet(std::string usage) : parts_(std::make_unique<Parts>()) {
-    parts_->usage = std::move(usage);
-    parts_->visible.add_options()("help", "prints this");
+OptionSet::OptionSet(const Command& command) : parts_(std::make_unique<Parts>()) {
+    parts_->usage = command.usage;
+    parts_->add("help,h", nullptr, {.doc = "prints this"});
+    if (command.declare != nullptr) {
+        command.declare(*this);
+    }
 }
 
 OptionSet::~OptionSet() = default;
 
 void OptionSet::add_value(const std::string& name,
                           const std::string& value_name,
-                          const std::string& doc) {
-    parts_->visible.add_options()(
-        name.c_str(), po::value<std::string>()->value_name(value_name), doc.c_str());
-    parts_->names.push_back("--" + name);
+                          const std::string& doc,
+                          const std::vector<std::string>& choices) {
+    parts_->add(name,
+                po::value<std::string>()->value_name(value_name),
+                {.value_name = value_name, .doc = doc, .choices = choices});
 }
 
 void OptionSet::add_list(const std::string& name,
                          const std::string& value_name,
                          const std::string& doc) {
-    parts_->visible.add_options()(
-        name.c_str(),
-        po::value<std::vector<std::string>>()->value_name(value_name)->composing(),
-        doc.c_str());
-    parts_->names.push_back("--" + name);
+    parts_->add(name,
+                po::value<std::vector<std::string>>()->value_name(value_name)->composing(),
+                {.value_name = value_name, .doc = doc});
 }
 
 void OptionSet::add_flag(const std::string& name, const std::string& doc) {
-    parts_->visible.add_options()(name.c_str(), po::bool_switch(), doc.c_str());
-    parts_->names.push_back("--" + name);
+    parts_->add(name, po::bool_switch(), {.doc = doc});
+}
+
+void OptionSet::add_note(std::string text) {
+    parts_->usage += "\n\n" + std::move(text);
 }
 
 void OptionSet::parse(const Arguments& arguments) {
     po::options_description all;
     all.add(parts_->visible);
     all.add_options()("positional", po::value<std::vector<std::string>>());
-    po::positional_options_description places;
-    places.add("positional", -1);
+    po::positional_options_description words;
+    words.add("positional", -1);
     namespace style = po::command_line_style;
     try {
         po::store(po::command_line_parser(arguments)
                       .options(all)
-                      .positional(places)
+                      .positional(words)
                       .style(style::unix_style & ~style::allow_guessing)
                       .run(),
                   parts_->values);
@@ -71,13 +99,21 @@ void OptionSet::parse(const Arguments& arguments) {
     } catch (const po::unknown_option& error) {
         const std::string name = error.get_option_name();
         throw ConfigError(
-            fmt::format("unknown option '{}'{}", name, suggestion(name, parts_->names)));
+            fmt::format("unknown option '{}'{}", name, suggestion(name, parts_->names())));
     } catch (const po::error& error) {
         throw ConfigError(fmt::format("command line: {}", error.what()));
     }
     if (parts_->values.count("positional") > 0) {
         parts_->positional = parts_->values["positional"].as<std::vector<std::string>>();
     }
+}
+
+const std::vector<Option>& OptionSet::declared() const {
+    return parts_->declared;
+}
+
+const std::string& OptionSet::usage() const {
+    return parts_->usage;
 }
 
 bool OptionSet::wants_help() const {

@@ -2,30 +2,49 @@
 // abbreviations, unknown ones an error with the nearest.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "astra/app/command.h"
 
 namespace astra {
 
+struct Option {
+    std::string name{};        // "output", for --output
+    char letter = '\0';        // 'o', for -o; or none
+    std::string value_name{};  // "DIR"; "" of a flag
+    std::string doc{};
+    std::vector<std::string> choices{};  // the values, where they can be listed
+
+    bool is_flag() const { return value_name.empty(); }
+};
+
 class OptionSet {
   public:
-    explicit OptionSet(std::string usage);
+    // With what the command declares. It outlives the options.
+    explicit OptionSet(const Command& command);
     ~OptionSet();
     OptionSet(const OptionSet&) = delete;
     OptionSet& operator=(const OptionSet&) = delete;
 
-    void add_value(const std::string& name, const std::string& value_name, const std::string& doc);
+    // `name` is "output", or "output,o" for --output and -o. `choices` goes behind `doc`.
+    void add_value(const std::string& name,
+                   const std::string& value_name,
+                   const std::string& doc,
+                   const std::vector<std::string>& choices = {});
     void add_list(const std::string& name, const std::string& value_name, const std::string& doc);
     void add_flag(const std::string& name, const std::string& doc);
+    // Text between the usage and the options.
+    void add_note(std::string text);
 
     // Throws ConfigError. --help is always there.
     void parse(const Arguments& arguments);
 
+    const std::vector<Option>& declared() const;  // in that order, --help first
+    const std::string& usage() const;             // with the notes
     bool wants_help() const;
     std::string help() const;
     bool flag(const std::string& name) const;

@@ -1,5 +1,3 @@
-#include "astra/app/inspect/inspect_collective.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +11,7 @@
 
 #include "astra/app/checked_network.h"
 #include "astra/app/collective_names.h"
+#include "astra/app/command.h"
 #include "astra/app/options.h"
 #include "astra/config/config_tree.h"
 #include "astra/config/units.h"
@@ -369,23 +368,16 @@ class Inspection {
     std::vector<ProgramMessage> messages_;  // none if there are too many
 };
 
-}  // namespace
+constexpr const char* kUsage =
+    "usage: astra inspect collective MACHINE.yml [options]\n\n"
+    "Says what an algorithm does: rounds, messages and bytes, "
+    "how near it is to the least "
+    "possible, and whether it is correct, and draws its "
+    "schedule. MACHINE.yml is a study, of "
+    "which `network` and `system` count. Exit status 2 if the "
+    "algorithm is not correct.";
 
-int inspect_collective(const Arguments& arguments) {
-    OptionSet options(
-        "usage: astra inspect collective MACHINE.yml [options]\n\n"
-        "Says what an algorithm does: rounds, messages and bytes, "
-        "how near it is to the least "
-        "possible, and whether it is correct, and draws its "
-        "schedule. MACHINE.yml is a study, of "
-        "which `network` and `system` count. Exit status 2 if the "
-        "algorithm is not correct.");
-    declare(options);
-    options.parse(arguments);
-    if (options.wants_help()) {
-        std::fputs(options.help().c_str(), stdout);
-        return 0;
-    }
+int inspect_collective(const OptionSet& options) {
     const Inspection inspection(options);
     std::fputs((inspection.describe() + inspection.draw()).c_str(), stdout);
     if (const auto file = options.value("svg")) {
@@ -397,5 +389,14 @@ int inspect_collective(const Arguments& arguments) {
     }
     return 0;
 }
+
+}  // namespace
+
+extern const Command kInspectCollective;
+const Command kInspectCollective = {.name = "collective",
+                                    .summary = "what an algorithm does, and whether it is correct",
+                                    .usage = kUsage,
+                                    .declare = declare,
+                                    .act = inspect_collective};
 
 }  // namespace astra

@@ -1,5 +1,3 @@
-#include "astra/app/inspect/inspect_network.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "astra/app/checked_network.h"
+#include "astra/app/command.h"
 #include "astra/app/options.h"
 #include "astra/config/astra_sim/astra_sim_parts.h"
 #include "astra/config/config_tree.h"
@@ -216,21 +215,14 @@ void write_drawing(const std::string& file, const Routing& routing) {
     output.write(path.filename().string(), graphviz(routing));
 }
 
-}  // namespace
+constexpr const char* kUsage =
+    "usage: astra inspect network STUDY.yml [options]\n"
+    "       astra inspect network --network-configuration=FILE [options]\n\n"
+    "Describes the fabric of a study: links, distances, shortest paths and bisection bandwidth "
+    "(docs/topologies.md says how they are defined). Exit status 2 if a pair of ranks has no "
+    "path.";
 
-int inspect_network(const Arguments& arguments) {
-    OptionSet options(
-        "usage: astra inspect network STUDY.yml [options]\n"
-        "       astra inspect network --network-configuration=FILE [options]\n\n"
-        "Describes the fabric of a study: links, distances, shortest paths and bisection bandwidth "
-        "(docs/topologies.md says how they are defined). Exit status 2 if a pair of ranks has no "
-        "path.");
-    declare(options);
-    options.parse(arguments);
-    if (options.wants_help()) {
-        std::fputs(options.help().c_str(), stdout);
-        return 0;
-    }
+int inspect_network(const OptionSet& options) {
     const ConfigTree study = read_study(options);
     const ConfigView network = study.root().at("network");
     pass_over_sections_but(study.root(), {"network"});
@@ -252,5 +244,14 @@ int inspect_network(const Arguments& arguments) {
     }
     return 0;
 }
+
+}  // namespace
+
+extern const Command kInspectNetwork;
+const Command kInspectNetwork = {.name = "network",
+                                 .summary = "distances, paths and bandwidths of a fabric",
+                                 .usage = kUsage,
+                                 .declare = declare,
+                                 .act = inspect_network};
 
 }  // namespace astra

@@ -1,5 +1,3 @@
-#include "astra/app/inspect/inspect_windows.h"
-
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -9,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "astra/app/command.h"
 #include "astra/app/options.h"
-#include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "astra/results/output_folder.h"
 #include "astra/simulation/simulation.h"
@@ -62,28 +60,25 @@ std::uint64_t job_of(const Simulation& simulation, const OptionSet& options) {
     return options.integer("job", 0, jobs - 1).value_or(0);
 }
 
-}  // namespace
+constexpr const char* kUsage =
+    "usage: astra inspect windows STUDY.yml [options]\n\n"
+    "Finds the gradient transfers of a training study: the op that makes each ready, the first "
+    "op that reads its parameter in the next iteration, and the window between them, under "
+    "the durations of the trace (docs/caramel.md). Exit status 2 if there are none.";
 
-int inspect_windows(const Arguments& arguments) {
-    OptionSet options(
-        "usage: astra inspect windows STUDY.yml [options]\n\n"
-        "Finds the gradient transfers of a training study: the op that makes each ready, the first "
-        "op that reads its parameter in the next iteration, and the window between them, under "
-        "the durations of the trace (docs/caramel.md). Exit status 2 if there are none.");
+void declare(OptionSet& options) {
     options.add_list("set", "KEY=VALUE", "overrides a key: --set workload.iteration_barrier=false");
     options.add_value("job", "N", "which of the jobs that replay traces, from 0 (default: 0)");
     options.add_value("most", "N", "transfers that are listed (default: 100)");
     options.add_value("csv", "FILE", "writes all windows as a table (default: none is written)");
     options.add_value("svg", "FILE", "draws a bar a tensor (default: none is drawn)");
-    options.parse(arguments);
-    if (options.wants_help()) {
-        std::fputs(options.help().c_str(), stdout);
-        return 0;
-    }
+}
+
+int inspect_windows(const OptionSet& options) {
     if (options.positional().size() != 1) {
         throw ConfigError("inspect windows: needs one study file");
     }
-    ConfigTree study = ConfigTree::parse_file(options.positional().front());
+    Study study = Study::from_file(options.positional().front());
     for (const std::string& assignment : options.list("set")) {
         study.set(assignment);
     }
@@ -106,5 +101,14 @@ int inspect_windows(const Arguments& arguments) {
     }
     return 0;
 }
+
+}  // namespace
+
+extern const Command kInspectWindows;
+const Command kInspectWindows = {.name = "windows",
+                                 .summary = "when gradients are ready and when they are needed",
+                                 .usage = kUsage,
+                                 .declare = declare,
+                                 .act = inspect_windows};
 
 }  // namespace astra
