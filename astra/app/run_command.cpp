@@ -18,6 +18,7 @@
 #include "astra/results/output_folder.h"
 #include "astra/results/result_files.h"
 #include "astra/results/summary.h"
+#include "astra/results/timeline/timeline.h"
 #include "astra/simulation/simulation.h"
 #include "network/backend/backend.h"
 #include "network/backend/packet/transport.h"
@@ -53,6 +54,15 @@ void declare(OptionSet& options) {
                       "bytes after'");
     options.add_value(
         "output,o", "DIR", "folder of result.json and the CSV files (default: none are written)");
+    options.add_value("timeline",
+                      "FILE",
+                      "writes what every rank and link did, for ui.perfetto.dev: a name in .json "
+                      "makes a Chrome trace");
+    options.add_value(
+        "timeline-ranks", "LIST", "only these ranks in it, as in 0-3,8 (default: all)");
+    options.add_value("timeline-from", "TIME", "without what ends before, as in 5ms (default 0)");
+    options.add_value("timeline-until", "TIME", "without what begins after (default: the end)");
+    options.add_value("timeline-least", "TIME", "without what takes less (default 0)");
     options.add_value(
         "seed", "N", "seed of noise, of background traffic and of routing (default 1)");
     options.add_value("until",
@@ -230,19 +240,50 @@ Recording read_recording(const OptionSet& options) {
     return recording;
 }
 
+std::optional<Duration> read_time(const OptionSet& options, const char* name) {
+    const auto text = options.value(name);
+    if (!text) {
+        return std::nullopt;
+    }
+    const auto time = parse_duration(*text);
+    if (!time) {
+        throw ConfigError(fmt::format("--{}: '{}' is {}",
+                                      name,
+                                      *text,
+                                      is_duration(*text) ? "longer than 2^64 ps, some 213 days"
+                                                         : "not a time with a unit, as in 5ms"));
+    }
+    return time;
+}
+
+std::optional<TimelineOptions> read_timeline(const OptionSet& options) {
+    const auto path = options.value("timeline");
+    if (!path) {
+        for (const char* name :
+             {"timeline-ranks", "timeline-from", "timeline-until", "timeline-least"}) {
+            if (options.value(name)) {
+                throw ConfigError(fmt::format("--{} goes with --timeline", name));
+            }
+        }
+        return std::nullopt;
+    }
+    if (path->empty()) {
+        throw ConfigError("--timeline: needs the name of a file");
+    }
+    TimelineOptions timeline;
+    timeline.path = *path;
+    if (const auto ranks = options.value("timeline-ranks")) {
+        timeline.ranks = parse_rank_ranges(*ranks);
+    }
+    timeline.from.ps = read_time(options, "timeline-from").value_or(Duration{}).ps;
+    timeline.until.ps = read_time(options, "timeline-until").value_or(Duration{kMaxPs - 1}).ps;
+    timeline.least = read_time(options, "timeline-least").value_or(Duration{});
+    return timeline;
+}
+
 RunLimits read_limits(const OptionSet& options) {
     RunLimits limits;
-    if (const auto text = options.value("until")) {
-        const auto until = parse_duration(*text);
-        if (!until) {
-            throw ConfigError(fmt::format("--until: '{}' is {}",
-                                          *text,
-                                          is_duration(*text)
-                                              ? "longer than 2^64 ps, some 213 days"
-                                              : "not a time with a unit, as in 5ms"));
-        }
-        limits.until = {until->ps};
-    }
+    limits.until.ps = read_time(options, "until").value_or(Duration{limits.until.ps}).ps;
     limits.max_events =
         options.integer("max-events", 1, ~std::uint64_t{0}).value_or(limits.max_events);
     return limits;
@@ -265,7 +306,9 @@ void refuse_warnings(const OptionSet& options, std::size_t warnings) {
 int simulate_study(const OptionSet& options) {
     Study study = read_study(options);
     const RunLimits limits = read_limits(options);
-    const Recording recording = read_recording(options);
+    Recording recording = read_recording(options);
+    const std::optional<TimelineOptions> timeline_options = read_timeline(options);
+    recording.timeline = timeline_options.has_value();
     std::size_t printed = print_warnings(study.warnings(), 0);
 
     Simulation simulation(std::move(study), recording);
@@ -287,6 +330,13 @@ int simulate_study(const OptionSet& options) {
     if (!folder.empty()) {
         output.emplace(folder);
     }
+    std::optional<Timeline> timeline;
+    if (timeline_options) {
+        timeline.emplace(*timeline_options, simulation.fabric_ranks(), [&](std::uint32_t link) {
+            return simulation.link_name(link);
+        });
+        simulation.subscribe(*timeline);
+    }
     const bool quiet = options.flag("quiet");
     catch_interrupts();
     bool finished = false;
@@ -302,6 +352,9 @@ int simulate_study(const OptionSet& options) {
                    "astra: interrupted; nothing was written{}\n",
                    folder.empty() ? "" : " to " + folder);
         return kInterrupted;
+    }
+    if (timeline) {
+        timeline->close();
     }
     printed = print_warnings(simulation.warnings(), printed);
     refuse_warnings(options, printed);

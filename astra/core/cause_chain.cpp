@@ -37,8 +37,12 @@ std::vector<CauseStep> CauseChain::back_from(Cause last) const {
     while (span != nullptr) {
         const Kept* releaser = at_end ? find(span->released) : nullptr;
         if (releaser != nullptr) {
-            spend(id, *span, releaser->end, now);
-            now = std::min(now, releaser->end);
+            // What is still running, or an op, released it by its beginning: the last member of a
+            // collective that has come.
+            at_end = releaser->end <= now && releaser->kind != span->kind;
+            const SimTime then = at_end ? releaser->end : releaser->begin;
+            spend(id, *span, then, now);
+            now = std::min(now, then);
             id = span->released;
             span = releaser;
             continue;

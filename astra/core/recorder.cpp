@@ -8,6 +8,13 @@
 
 namespace astra {
 
+void Recorder::subscribe(SpanSubscriber& subscriber) {
+    for (auto& of_kind : subscribers_) {
+        of_kind.push_back(&subscriber);
+    }
+    links_.push_back(&subscriber);
+}
+
 Cause Recorder::take_number(std::uint32_t at) {
     const std::uint64_t number = std::uint64_t{first_number_} + numbers_.size();
     if (number >= std::numeric_limits<std::uint32_t>::max()) {
@@ -59,7 +66,7 @@ void Recorder::add(const Span& span) {
 }
 
 void Recorder::add(const LinkInterval& interval) {
-    for (SpanSubscriber* subscriber : subscribers_) {
+    for (SpanSubscriber* subscriber : links_) {
         subscriber->on_link(interval);
     }
 }

@@ -12,6 +12,7 @@
 // bytes for each span that is not over, and 4 for each that began since the oldest of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <string_view>
@@ -43,14 +44,13 @@ enum class OpStream : std::uint8_t { Cpu, Compute, Memory, Collective, Send, Rec
 //   Op        it runs on   -             -       node id        of the op       kind of the op
 //   Transfer  -            -             all     communicator   the group       -
 //   Phase     it runs on   -             buffer  of collective  the collective  algorithm
-//   Message   sends        receives      size    -              -               -
+//   Message   sends        receives      size    of the backend -               -
 //   Waiting   waits        waited for    -       -              -               -
 //
 // Texts belong to graphs and plans, which outlive the recorder's subscribers.
 struct Span {
     SpanKind kind{};
     OpStream stream = OpStream::None;  // of an op
-    bool on_wire = true;               // of a message: false for what the backend never sees
     Cause id{};
     Cause cause{};     // why it began; kNoCause: nothing before it
     Cause released{};  // what ended it; kNoCause: it took its time
@@ -96,9 +96,12 @@ class Recorder {
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    // Before the run. The subscriber outlives the recorder's last span.
-    void subscribe(SpanSubscriber& subscriber) { subscribers_.push_back(&subscriber); }
-    bool has_subscribers() const { return !subscribers_.empty(); }
+    // To everything, or to some kinds. Before the run; the subscriber outlives it.
+    void subscribe(SpanSubscriber& subscriber);
+    void subscribe(SpanSubscriber& subscriber, SpanKind kind) { of(kind).push_back(&subscriber); }
+    void subscribe_links(SpanSubscriber& subscriber) { links_.push_back(&subscriber); }
+    // What a layer that tells of this kind holds: null if nobody listens.
+    Recorder* told_of(SpanKind kind) { return of(kind).empty() ? nullptr : this; }
 
     // `span` says what begins; it begins now, or at its `begin` if that is later. Its cause is the
     // span on whose behalf this is done.
@@ -145,14 +148,18 @@ class Recorder {
     // Forgets the oldest numbers as far as their spans are over.
     void forget();
     void tell(const Span& span) const {
-        for (SpanSubscriber* subscriber : subscribers_) {
+        for (SpanSubscriber* subscriber : subscribers_[static_cast<std::size_t>(span.kind)]) {
             subscriber->on_span(span);
         }
+    }
+    std::vector<SpanSubscriber*>& of(SpanKind kind) {
+        return subscribers_[static_cast<std::size_t>(kind)];
     }
     static constexpr std::uint32_t kOver = 0xffffffffU;
 
     const EventQueue& queue_;
-    std::vector<SpanSubscriber*> subscribers_;
+    std::array<std::vector<SpanSubscriber*>, kSpanKinds> subscribers_;
+    std::vector<SpanSubscriber*> links_;
     std::vector<Span> open_;
     std::vector<std::uint32_t> free_;    // of open_
     std::deque<std::uint32_t> numbers_;  // index into open_ or kOver, from first_number_ on

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "astra/config/config_tree.h"
+#include "astra/core/check.h"
 #include "astra/core/error.h"
 #include "astra/simulation/simulation_parts.h"
 #include "network/topology/topology_reader.h"
@@ -23,14 +24,18 @@ constexpr std::uint64_t kFirstSlice = 64;
 constexpr std::uint64_t kLongestSlice = 1U << 20;
 
 // Only where something asks for it: the traces' messages would pass through it for nothing.
-std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
-                                        NetworkBackend& backend,
+std::unique_ptr<RecordingBackend> watch(NetworkBackend& backend,
                                         const ConfigView& study,
                                         const Recording& recording) {
-    if (!recording.flows && !study.has("background")) {
+    if (!recording.flows && !recording.timeline && !study.has("background")) {
         return nullptr;
     }
-    return std::make_unique<RecordingBackend>(queue, backend, recording.flows);
+    return std::make_unique<RecordingBackend>(backend, true);
+}
+
+// The flow sets know themselves when their messages were on their way.
+std::unique_ptr<RecordingBackend> watch_flows(NetworkBackend& backend, const Recording& recording) {
+    return recording.timeline ? std::make_unique<RecordingBackend>(backend, false) : nullptr;
 }
 
 }  // namespace
@@ -38,6 +43,7 @@ std::unique_ptr<RecordingBackend> watch(EventQueue& queue,
 Simulation::Parts::Parts(Study input, const Recording& recording)
     : study(std::move(input.tree())),
       warnings(input.warnings()),
+      recorder(queue),
       topology(read_topology(study.root().at("network"))),
       backend_info(read_backend(study.root().at("network"))),
       routing(read_routing(study.root().at("network"),
@@ -45,7 +51,8 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
                            backend_info.usual_routing(study.root().at("network")),
                            backend_info.can_split)),
       backend(backend_info.build(queue, routing, study.root().at("network"))),
-      watched(watch(queue, *backend, study.root(), recording)),
+      watched(watch(*backend, study.root(), recording)),
+      watched_flows(watch_flows(*backend, recording)),
       system(SystemConfig::from_config(
           study.root().section("system"), topology.dimensions(), ProgramFiles())),
       transfer_policy(read_transfer_policy(study.root().section("system"))),
@@ -56,15 +63,17 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
       points(queue, network(), system.rendezvous),
       memory(study.root().section("memory"), topology.ranks()),
       replayer(queue, collectives, points, memory, transfers, system),
-      flows(queue, *backend),
-      record_flows(recording.flows) {
+      flows(queue, network_of_flows()) {
     const ConfigView output = study.root().section("output");
     output_folder = output.string_or("directory", "");
     write_collectives = output.bool_or("collectives", true);
     write_links = output.bool_or("links", true);
     check_other_sections(backend_info, study.root().at("network"));
     read_failures_of(study.root().at("network"));
-    read_sampling(output, recording.queues);
+    read_sampling(output, recording);
+    if (recording.flows) {
+        recorder.subscribe(messages.emplace(), SpanKind::Message);
+    }
     if (const auto section = study.root().find("background")) {
         background.emplace(queue,
                            *backend,
@@ -82,10 +91,11 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
         {transfer_policy->queues(), transfer_policy->barrier(), transfer_policy->compute_order()},
         warnings));
     check_transfers();
-    if (recording.ops || recording.schedule) {
-        replayer.record_ops();
+    if (recording.ops) {
+        recorder.subscribe(ops.emplace(), SpanKind::Op);
     }
     if (recording.schedule) {
+        replayer.record_ops();
         transfers.record_launches();
     }
     if (recording.transfers) {
@@ -146,22 +156,52 @@ void Simulation::Parts::read_failures_of(const ConfigView& network_view) {
     }
 }
 
-void Simulation::Parts::read_sampling(const ConfigView& output, bool wanted) {
+void Simulation::Parts::read_sampling(const ConfigView& output, const Recording& recording) {
     const Duration interval = output.duration_or("sample_interval", {10'000'000});
     if (interval.ps == 0) {
         output.at("sample_interval").fail("expected a time above 0");
     }
-    if (wanted && !backend_info.shares_links()) {
+    if (recording.queues && !backend_info.shares_links()) {
         throw ConfigError(fmt::format(
             "--record=queues: the backend {} has no queues, as its messages never share a link",
             backend_info.name));
     }
-    if (wanted) {
-        sampler.emplace(queue, topology, *backend, interval, failures_to_come);
+    if (recording.queues) {
+        recorder.subscribe_links(link_log.emplace(topology));
+    }
+    if (backend_info.shares_links() && (recording.queues || recording.timeline)) {
+        sampler.emplace(queue, *backend, recorder, interval, failures_to_come);
     }
 }
 
+void Simulation::Parts::hand_out_recorder() {
+    for (RecordingBackend* recording : {watched.get(), watched_flows.get()}) {
+        if (recording != nullptr) {
+            recording->record(recorder.told_of(SpanKind::Message));
+        }
+    }
+    replayer.record(recorder.told_of(SpanKind::Op));
+    collectives.record(recorder.told_of(SpanKind::Phase));
+    points.record(recorder.told_of(SpanKind::Waiting));
+    transfers.record(recorder.told_of(SpanKind::Transfer));
+}
+
+void Simulation::subscribe(SpanSubscriber& subscriber) {
+    ASTRA_CHECK(parts_->watched_flows != nullptr, "a timeline was asked for");
+    parts_->recorder.subscribe(subscriber);
+}
+
+std::uint32_t Simulation::fabric_ranks() const {
+    return parts_->topology.ranks();
+}
+
+std::string Simulation::link_name(std::uint32_t link) const {
+    const LinkEnds ends = parts_->topology.link_ends(link);
+    return parts_->topology.node_name(ends.from) + " -> " + parts_->topology.node_name(ends.to);
+}
+
 void Simulation::Parts::start() {
+    hand_out_recorder();
     failures_to_come = failures.size();
     for (std::size_t i = 0; i < failures.size(); ++i) {
         queue.schedule_at(failures[i].at, Callback::to<&Parts::change_link>(*this, i));

@@ -36,9 +36,12 @@ struct Recording {
     bool queues = false;     // links in intervals of output.sample_interval, for queues.csv
     bool ops = false;        // when each op ran, for ops.csv
     bool transfers = false;  // windows of gradient transfers, for windows.csv and windows.svg
+    bool timeline = false;   // everything, for subscribe()
     bool schedule = false;   // ops, and what became of transfers, for write_schedule()
     bool look_for_windows = false;  // of every job, whether or not the study asks for them
 };
+
+class SpanSubscriber;
 
 class Simulation {
   public:
@@ -47,6 +50,14 @@ class Simulation {
     ~Simulation();
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
+
+    // Tells the subscriber of all that happens. Before run(); the subscriber outlives it. Requires
+    // Recording::timeline.
+    void subscribe(SpanSubscriber& subscriber);
+    // Of the fabric, with or without work: a span's ranks are below.
+    std::uint32_t fabric_ranks() const;
+    // "0 -> 1", of a link that a subscriber is told of.
+    std::string link_name(std::uint32_t link) const;
 
     // Called some ten times a second; false stops the run.
     using Watcher = std::function<bool(const RunProgress&)>;

@@ -8,10 +8,13 @@
 
 #include "astra/config/config_tree.h"
 #include "astra/core/event_queue.h"
+#include "astra/core/recorder.h"
 #include "astra/simulation/jobs.h"
 #include "astra/simulation/simulation.h"
 #include "network/backend/backend.h"
+#include "network/backend/link_log.h"
 #include "network/backend/link_sampler.h"
+#include "network/backend/message_log.h"
 #include "network/backend/recording_backend.h"
 #include "network/routing/failures.h"
 #include "network/routing/routing.h"
@@ -24,6 +27,7 @@
 #include "system/transfer/transfer_queue.h"
 #include "workload/flows/background_traffic.h"
 #include "workload/flows/flow_player.h"
+#include "workload/replay/op_records.h"
 #include "workload/replay/replayer.h"
 
 namespace astra {
@@ -33,11 +37,13 @@ struct Simulation::Parts {
     ConfigTree study;
     Warnings warnings;
     EventQueue queue;
+    Recorder recorder;
     Topology topology;
     const BackendInfo& backend_info;
     Routing routing;
     std::unique_ptr<NetworkBackend> backend;
-    std::unique_ptr<RecordingBackend> watched;  // around the backend, for the traces; or none
+    std::unique_ptr<RecordingBackend> watched;        // around the backend, for the traces; or none
+    std::unique_ptr<RecordingBackend> watched_flows;  // for the flow sets; or none
     SystemConfig system;
     std::unique_ptr<const TransferPolicy> transfer_policy;
     CollectiveEngine collectives;
@@ -53,9 +59,11 @@ struct Simulation::Parts {
     std::vector<std::uint32_t> job_of;     // by rank
     std::vector<TrainingReport> training;  // of the jobs that replay traces
     std::optional<LinkSampler> sampler;
+    std::optional<OpRecords> ops;        // if ops are recorded
+    std::optional<MessageLog> messages;  // if flows are recorded
+    std::optional<LinkLog> link_log;     // if queues are recorded
     std::vector<LinkChange> failures;
     std::size_t failures_to_come = 0;
-    bool record_flows = false;
     bool record_windows = false;
     std::string output_folder;
     bool write_collectives = true;
@@ -67,6 +75,9 @@ struct Simulation::Parts {
     NetworkBackend& network() {
         return watched ? static_cast<NetworkBackend&>(*watched) : *backend;
     }
+    NetworkBackend& network_of_flows() {
+        return watched_flows ? static_cast<NetworkBackend&>(*watched_flows) : *backend;
+    }
     std::uint32_t ranks() const { return replayer.ranks() + flows.ranks(); }
     std::uint32_t finished_ranks() const {
         return replayer.finished_ranks() + flows.finished_ranks();
@@ -77,7 +88,8 @@ struct Simulation::Parts {
     }
     void check_transfers() const;
     void read_failures_of(const ConfigView& network_view);
-    void read_sampling(const ConfigView& output, bool wanted);
+    void read_sampling(const ConfigView& output, const Recording& recording);
+    void hand_out_recorder();
     void change_link(std::uint64_t number) {
         --failures_to_come;
         backend->set_link(failures[number].link, failures[number].up);

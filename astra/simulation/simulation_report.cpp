@@ -84,8 +84,9 @@ void Simulation::Parts::check_finished(const RunLimits& limits) const {
 void Simulation::Parts::warn_of_the_run() {
     if (sampler && sampler->cut_short()) {
         warnings.add(
-            fmt::format("queues.csv ends early: it has {} rows; a longer "
+            fmt::format("{} early: it has {} rows; a longer "
                         "output.sample_interval makes fewer",
+                        link_log ? "queues.csv ends" : "the counters of links end",
                         LinkSampler::kMostRows));
     }
     const auto unreceived = points.unreceived();
@@ -145,8 +146,8 @@ const std::string& Simulation::output_folder() const {
 // The flow sets' in the order of their jobs and files, then what the traces sent.
 std::vector<FlowRecord> Simulation::Parts::flow_records() const {
     std::vector<FlowRecord> records = flows.flow_records();
-    if (record_flows) {
-        for (FlowRecord record : watched->flow_records()) {
+    if (messages) {
+        for (FlowRecord record : messages->records()) {
             record.job = job_of[index(record.source)];
             records.push_back(record);
         }
@@ -192,17 +193,22 @@ RunResult Simulation::result() const {
     result.collectives = parts.collectives.records();
     result.links = parts.backend->link_records();
     result.dimensions = dimension_records(parts.topology, result.links);
-    result.ops = parts.replayer.op_records();
-    parts.add_training(result);
-    if (parts.sampler) {
-        result.link_samples = parts.sampler->records();
+    if (parts.ops) {
+        result.ops = parts.ops->records();
     }
-    if (parts.record_flows || parts.flows.flows() > 0) {
+    parts.add_training(result);
+    if (parts.link_log) {
+        result.link_samples = parts.link_log->records();
+    }
+    if (parts.messages || parts.flows.flows() > 0) {
         result.flows = parts.flow_records();
         result.flow_statistics = flow_statistics(result.flows);
         result.jobs = parts.jobs;
     }
     result.warnings = parts.warnings.texts();
+    // A timeline changes nothing of the result.
+    const std::uint64_t unasked =
+        parts.sampler && !parts.link_log ? parts.sampler->events() : std::uint64_t{0};
     result.counts = {
         replay.ops,
         replay.skipped,
@@ -211,7 +217,7 @@ RunResult Simulation::result() const {
         parts.collectives.messages() + parts.points.messages() + parts.flows.messages(),
         parts.collectives.bytes() + parts.points.bytes() + parts.flows.bytes(),
         parts.background ? parts.background->messages() : 0,
-        parts.queue.executed()};
+        parts.queue.executed() - unasked};
     result.write_collectives = parts.write_collectives;
     result.write_links = parts.write_links;
     return result;

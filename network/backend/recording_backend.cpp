@@ -11,13 +11,16 @@ void RecordingBackend::send(const Message& message, SimTime at, Callback deliver
         free_ = flights_[id].next_free;
     }
     flights_[id].delivered = delivered;
-    if (keep_) {
-        flights_[id].kept = kept_.size();
-        Kept& kept = kept_.emplace_back();
-        kept.source = index(message.source);
-        kept.destination = index(message.destination);
-        kept.bytes = message.size;
-        kept.start = at;
+    ++sent_;
+    if (recorder_ != nullptr) {
+        Span span;
+        span.kind = SpanKind::Message;
+        span.rank = message.source;
+        span.peer = message.destination;
+        span.bytes = message.size;
+        span.number = numbers_ ? sent_ : 0;
+        span.begin = at;
+        flights_[id].span = recorder_->begin(span);
     }
     inner_.send(message, at, Callback::to<&RecordingBackend::on_delivered>(*this, id));
 }
@@ -25,33 +28,16 @@ void RecordingBackend::send(const Message& message, SimTime at, Callback deliver
 void RecordingBackend::on_delivered(std::uint64_t flight) {
     Flight& done = flights_[flight];
     ++delivered_;
-    if (keep_) {
-        kept_[done.kept].finish = queue_.now();
-    }
-    // The callback may send, and so take this place again.
+    // The callback may send, and so reuse the entry.
     const Callback delivered = done.delivered;
+    const Cause span = done.span;
     done.next_free = free_;
     free_ = static_cast<std::uint32_t>(flight);
-    delivered();
-}
-
-std::vector<FlowRecord> RecordingBackend::flow_records() const {
-    std::vector<FlowRecord> records;
-    records.reserve(kept_.size());
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-        const Kept& kept = kept_[i];
-        if (kept.finish.ps != kNotYet) {
-            records.push_back({i + 1,
-                               RankId{kept.source},
-                               RankId{kept.destination},
-                               kept.bytes,
-                               0,
-                               kept.start,
-                               kept.finish,
-                               0});
-        }
+    if (recorder_ != nullptr) {
+        recorder_->end(span, kNoCause);
     }
-    return records;
+    const Recorder::Because because(recorder_, span);
+    delivered();
 }
 
 }  // namespace astra

@@ -45,6 +45,7 @@ void CollectiveEngine::cut(CollectiveInstance& instance, CollectivePlan& plan) {
         }
     }
     instance.phase.assign(instance.chunks.size() * instance.members.size(), 0);
+    instance.spans.assign(context_.recorder == nullptr ? 0 : instance.phase.size(), kNoCause);
     instance.runs.assign(runs, kNoRun);
 }
 
@@ -90,7 +91,26 @@ std::size_t CollectiveEngine::run_index(const ChunkAt& at) const {
 
 void CollectiveEngine::start_chunk(const ChunkAt& at) {
     RunSlot& slot = open_run(at);
+    const Recorder::Because because(
+        context_.recorder, context_.recorder == nullptr ? kNoCause : begin_phase(at, slot));
     slot.run.start(slot.digit->member(at.position));
+}
+
+Cause CollectiveEngine::begin_phase(const ChunkAt& at, const RunSlot& slot) {
+    CollectiveInstance& instance = *at.instance;
+    const std::uint32_t phase = instance.phase_of(at.chunk, at.position);
+    const PhasePlan& plan = instance.itinerary(at.chunk).phases[phase];
+    Span span;
+    span.kind = SpanKind::Phase;
+    span.rank = RankId{instance.group().rank(at.position)};
+    span.number = instance.sequence;
+    span.name = name_of(plan.kind);
+    span.detail = plan.choice.name;
+    span.group = instance.group().name();
+    span.chunk = at.chunk;
+    span.phase = phase;
+    span.dimension = slot.digit->dimension;
+    return instance.span_of(at.chunk, at.position) = context_.recorder->begin(span);
 }
 
 bool CollectiveEngine::peers_have_come(const ChunkAt& at) const {
@@ -174,6 +194,12 @@ void CollectiveEngine::member_finished(CollectiveRun& run, std::uint32_t member)
     RunSlot& slot = runs_[number];
     CollectiveInstance& instance = *slot.instance;
     const ChunkAt at{&instance, slot.digit->position(slot.subgroup, member), slot.chunk};
+    const Cause span =
+        context_.recorder == nullptr ? kNoCause : instance.span_of(at.chunk, at.position);
+    if (context_.recorder != nullptr) {
+        context_.recorder->end(span);
+    }
+    const Recorder::Because because(context_.recorder, span);
     const std::uint32_t left_queue = queue_index(at);
     queues_.leave(left_queue, at);
     if (run.everyone_finished()) {

@@ -91,9 +91,14 @@ void CollectiveEngine::join(GroupId id,
     auto& member = instance.members[position];
     member.joined = true;
     member.done = done;
+    member.since = queue_.now();
     const auto chunks = static_cast<std::uint32_t>(instance.chunks.size());
     member.chunks_left = chunks;
     ++instance.joined;
+    if (context_.recorder != nullptr && instance.joined == instance.members.size()) {
+        instance.last_joined = context_.recorder->current();
+        record_waiting(instance, position);
+    }
     const auto number = static_cast<std::uint64_t>(
         group.open[static_cast<std::size_t>(instance.sequence - group.first_open)]);
     if (instance.plan->measured != nullptr) {
@@ -164,6 +169,7 @@ CollectiveInstance& CollectiveEngine::instance_for(Group& group,
                         : config_.scheduling == SystemConfig::Scheduling::Fifo ? ~instance.created
                                                                                : request.priority;
     instance.start = queue_.now();
+    instance.last_joined = kNoCause;
     instance.joined = 0;
     instance.left = 0;
     instance.members.assign(group.group->size(), {});
@@ -233,7 +239,25 @@ void CollectiveEngine::add_pairs(CollectiveInstance& instance,
 }
 
 void CollectiveEngine::leave_at_once(std::uint64_t argument) {
-    leave(instances_[argument >> 32], static_cast<std::uint32_t>(argument));
+    CollectiveInstance& instance = instances_[argument >> 32];
+    const Recorder::Because because(context_.recorder, instance.last_joined);
+    leave(instance, static_cast<std::uint32_t>(argument));
+}
+
+// Until now everyone who had come waited for the last one.
+void CollectiveEngine::record_waiting(const CollectiveInstance& instance, std::uint32_t last) {
+    for (std::uint32_t p = 0; p < instance.members.size(); ++p) {
+        const CollectiveInstance::Member& member = instance.members[p];
+        if (member.since < queue_.now() && member.chunks_left > 0) {
+            Span span;
+            span.kind = SpanKind::Waiting;
+            span.rank = RankId{instance.group().rank(p)};
+            span.peer = RankId{instance.group().rank(last)};
+            span.begin = member.since;
+            span.end = queue_.now();
+            context_.recorder->add(span);
+        }
+    }
 }
 
 void CollectiveEngine::leave(CollectiveInstance& instance, std::uint32_t position) {

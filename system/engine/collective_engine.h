@@ -53,6 +53,9 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter, private P
     // finished its part. Throws InputError when it asks for another kind or size than the others.
     void join(GroupId id, std::uint32_t position, const CollectiveRequest& request, Callback done);
 
+    // Tells the recorder of the phases of chunks and of waiting; null for none. Before the run.
+    void record(Recorder* recorder) { context_.recorder = recorder; }
+
     // Finished collectives, in the order in which they ended.
     std::vector<CollectiveRecord> records() const;
     std::uint64_t messages() const { return context_.messages; }
@@ -133,6 +136,8 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter, private P
                                bool reversed,
                                const std::vector<std::uint32_t>& ranks,
                                Bytes size);
+    Cause begin_phase(const ChunkAt& at, const RunSlot& slot);
+    void record_waiting(const CollectiveInstance& instance, std::uint32_t last);
     void leave_at_once(std::uint64_t argument);
     void leave(CollectiveInstance& instance, std::uint32_t position);
     void close(CollectiveInstance& instance);

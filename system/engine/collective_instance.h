@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "astra/core/callback.h"
+#include "astra/core/recorder.h"
 #include "astra/core/types.h"
 #include "system/plan/collective_plan.h"
 #include "system/run/collective_run.h"
@@ -34,6 +35,7 @@ struct CollectiveInstance {
         Callback done;
         std::uint32_t chunks_left = 0;
         bool joined = false;
+        SimTime since;  // when it joined
     };
 
     struct Chunk {
@@ -55,12 +57,18 @@ struct CollectiveInstance {
     std::vector<Chunk> chunks;         // without phases: one chunk, without an itinerary
     std::vector<Member> members;       // by position
     std::vector<std::uint16_t> phase;  // chunk · group size + position
+    std::vector<Cause> spans;          // as `phase`: the present one's, if it is recorded
+    Cause last_joined{};               // on whose behalf the last member came
     std::vector<std::uint32_t> runs;   // first_run of the chunk + that of the phase + subgroup
 
     const ProcessGroup& group() const { return *plan->group; }
     const Itinerary& itinerary(std::uint32_t chunk) const { return *chunks[chunk].itinerary; }
     std::uint16_t& phase_of(std::uint32_t chunk, std::uint32_t position) {
         return phase[std::size_t{chunk} * members.size() + position];
+    }
+    // Requires that phases are recorded.
+    Cause& span_of(std::uint32_t chunk, std::uint32_t position) {
+        return spans[std::size_t{chunk} * members.size() + position];
     }
     // The whole buffer, by which algorithms cut it.
     Bytes total() const { return request.size().buffer(plan->members); }

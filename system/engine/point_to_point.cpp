@@ -68,6 +68,15 @@ void PointToPoint::send(const PointRequest& request, Callback done) {
     transfer.sent = done;
     transfer.has_send = true;
     check_sizes(transfer);
+    if (recorder_ != nullptr && transfer.has_receive && transfer.posted < queue_.now()) {
+        Span span;
+        span.kind = SpanKind::Waiting;
+        span.rank = RankId{request.destination};
+        span.peer = RankId{request.source};
+        span.begin = transfer.posted;
+        span.end = queue_.now();
+        recorder_->add(span);
+    }
     if (!rendezvous_ || transfer.asked) {
         inject(id);
     }
@@ -83,6 +92,7 @@ void PointToPoint::receive(const PointRequest& request, Callback done) {
     transfer.expected = request.bytes;
     transfer.received = done;
     transfer.has_receive = true;
+    transfer.posted = queue_.now();
     check_sizes(transfer);
     if (transfer.arrived) {
         // An event, not a call: whoever posted this does not expect to be called back already.

@@ -12,6 +12,7 @@
 
 #include "astra/core/callback.h"
 #include "astra/core/event_queue.h"
+#include "astra/core/recorder.h"
 #include "astra/core/types.h"
 #include "network/backend/backend.h"
 
@@ -29,6 +30,9 @@ class PointToPoint {
   public:
     PointToPoint(EventQueue& queue, NetworkBackend& network, bool rendezvous)
         : queue_(queue), network_(network), rendezvous_(rendezvous) {}
+
+    // Tells the recorder of receives that wait for their sender; null for none. Before the run.
+    void record(Recorder* recorder) { recorder_ = recorder; }
 
     // `done` runs when the data has arrived at the receiver. Throws InputError when the matching
     // receive expects another size.
@@ -66,6 +70,7 @@ class PointToPoint {
         Bytes expected;
         Callback sent;
         Callback received;
+        SimTime posted;  // when the receive came
         bool has_send = false;
         bool has_receive = false;
         bool asked = false;
@@ -93,6 +98,7 @@ class PointToPoint {
     EventQueue& queue_;
     NetworkBackend& network_;
     bool rendezvous_;
+    Recorder* recorder_ = nullptr;
     std::unordered_map<Key, Unmatched, KeyHash> unmatched_;
     std::vector<Transfer> transfers_;
     std::uint32_t free_ = kNone;

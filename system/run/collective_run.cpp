@@ -27,6 +27,7 @@ void CollectiveRun::begin(RunContext& context,
     id_ = id;
     sizes_ = program.cut(size);
     pairs_ = {};
+    causes_.assign(context.recorder == nullptr ? 0 : ranks.size(), kNoCause);
     started_ = 0;
     finished_ = 0;
     ranks_ = std::move(ranks);
@@ -47,6 +48,9 @@ void CollectiveRun::start(std::uint32_t member) {
     const std::size_t end = first + (has_lanes_ ? program_->lanes(member) : 1);
     ASTRA_CHECK(first == end || lanes_[first].step == kNotStarted, "a member starts once");
     ++started_;
+    if (context_->recorder != nullptr) {
+        causes_[member] = context_->recorder->current();
+    }
     const SimTime begin = costs_.first_step(context_->queue.now());
     if (has_lanes_) {
         members_[member].lanes_left = program_->lanes(member);
@@ -169,13 +173,17 @@ void CollectiveRun::finish_lane(std::uint32_t member, std::size_t at) {
 
 void CollectiveRun::finish_soon(std::uint32_t member, std::uint64_t at_ps) {
     // An event even if that is now: whoever started this does not expect to be called back already.
-    context_->queue.schedule_at({at_ps},
-                                Callback::to<&CollectiveRun::finish_member>(*this, member));
+    const std::uint64_t cause = context_->recorder == nullptr ? 0 : index(cause_at(member));
+    context_->queue.schedule_at(
+        {at_ps}, Callback::to<&CollectiveRun::finish_member>(*this, (cause << 32U) | member));
 }
 
-void CollectiveRun::finish_member(std::uint64_t member) {
+void CollectiveRun::finish_member(std::uint64_t argument) {
+    const auto member = static_cast<std::uint32_t>(argument);
+    const Recorder::Because because(context_->recorder,
+                                    Cause{static_cast<std::uint32_t>(argument >> 32U)});
     ++finished_;
-    owner_->member_finished(*this, static_cast<std::uint32_t>(member));
+    owner_->member_finished(*this, member);
 }
 
 void CollectiveRun::issue(std::uint32_t member, const Lane& lane, std::uint32_t send) {
@@ -202,6 +210,8 @@ void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime a
     const Bytes bytes = costs_.on_wire(data);
     ++context_->messages;
     context_->bytes = saturating_add(context_->bytes, bytes.count);
+    const Recorder::Because because(context_->recorder,
+                                    context_->recorder == nullptr ? kNoCause : cause_at(member));
     context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
                            costs_.leaves(at, data, costs_.copies() ? &copied_ps_[member] : nullptr),
                            Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "astra/core/event_queue.h"
+#include "astra/core/recorder.h"
 #include "astra/core/transfer_clock.h"
 #include "astra/core/types.h"
 #include "network/backend/backend.h"
@@ -29,6 +30,7 @@ struct RunContext {
     Duration endpoint_delay;
     TransferClock memory;  // one access of local memory; a reduction takes three
     bool rendezvous = false;
+    Recorder* recorder = nullptr;  // null if nobody listens to phases
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
 };
@@ -96,7 +98,7 @@ class CollectiveRun {
     };
 
     void deliver(std::uint64_t argument);
-    void finish_member(std::uint64_t member);
+    void finish_member(std::uint64_t argument);
     // `at`: the lane's number among all (Program::lane_at).
     void advance(std::uint32_t member, std::size_t at);
     void advance_lanes(std::uint32_t member);
@@ -110,6 +112,11 @@ class CollectiveRun {
     void asked(std::uint64_t message);
     void sender_ready(std::uint64_t message);
     void transmit_now(std::uint64_t message);
+    // Why the member does what it does now: a message, or that it takes part.
+    Cause cause_at(std::uint32_t member) const {
+        const Cause now = context_->recorder->current();
+        return now == kNoCause ? causes_[member] : now;
+    }
     void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
     void park(Lane& lane, std::uint32_t send);
     void take_parked(std::uint32_t member, Lane& lane, std::uint32_t wave);
@@ -134,6 +141,7 @@ class CollectiveRun {
     Program::BlockSizes sizes_;
     bool has_lanes_ = false;
     Pairs pairs_;
+    std::vector<Cause> causes_;  // by member: on whose behalf it takes part; if it is recorded
     std::uint32_t started_ = 0;
     std::uint32_t finished_ = 0;
     std::vector<std::uint32_t> ranks_;

@@ -97,6 +97,9 @@ void TransferQueue::request(GroupId id,
     if (complete) {
         tensor.ready = queue_.now();
     }
+    if (recorder_ != nullptr) {
+        record_asking(tensor, position);
+    }
     if (!waits()) {
         const std::uint64_t argument = pack(number, position);
         collectives_.join(
@@ -105,6 +108,38 @@ void TransferQueue::request(GroupId id,
         group.schedule->ready({transfer.iteration, transfer.transfer, request.bytes, queue_.now()});
         plan_asking(number_of_group);
     }
+}
+
+// Until the last member has its gradient, the others wait for it. Where nothing is queued, the
+// collective says so itself.
+void TransferQueue::record_asking(Tensor& tensor, std::uint32_t position) {
+    tensor.asked_at.resize(tensor.done.size());
+    tensor.asked_at[position] = queue_.now();
+    if (tensor.asked < tensor.done.size()) {
+        return;
+    }
+    tensor.cause = recorder_->current();
+    const ProcessGroup& members = collectives_.group(groups_[tensor.group].id);
+    for (std::uint32_t p = 0; waits() && p < members.size(); ++p) {
+        if (tensor.asked_at[p] < queue_.now()) {
+            Span span;
+            span.kind = SpanKind::Waiting;
+            span.rank = RankId{members.rank(p)};
+            span.peer = RankId{members.rank(position)};
+            span.begin = tensor.asked_at[p];
+            span.end = queue_.now();
+            recorder_->add(span);
+        }
+    }
+}
+
+Span TransferQueue::span_of(std::uint32_t group, Bytes bytes) const {
+    Span span;
+    span.kind = SpanKind::Transfer;
+    span.number = group;
+    span.name = collectives_.group(groups_[group].id).name();
+    span.bytes = bytes;
+    return span;
 }
 
 std::uint32_t TransferQueue::tensor_for(std::uint32_t number_of_group,
@@ -172,6 +207,12 @@ void TransferQueue::passed(std::uint64_t argument) {
                             tensor.whole.bytes,
                             1});
         record_launch(tensor.group, {tensor.whole}, tensor.ready);
+        if (recorder_ != nullptr) {
+            Span span = span_of(tensor.group, tensor.whole.bytes);
+            span.begin = tensor.ready;
+            span.end = queue_.now();
+            recorder_->add(span);
+        }
         finish_tensor(number);
     }
     done();
@@ -237,6 +278,15 @@ void TransferQueue::start(std::uint32_t number_of_group, Launch launch) {
     ++group.load.launches;
     group.load.bytes = group.load.bytes + started.bytes;
     started.start = queue_.now();
+    if (recorder_ != nullptr) {
+        // The last of its pieces to get ready made it possible.
+        const auto last = std::max_element(
+            started.tensors.begin(), started.tensors.end(), [&](std::uint32_t a, std::uint32_t b) {
+                return tensors_[a].ready < tensors_[b].ready;
+            });
+        const Recorder::Because because(recorder_, tensors_[*last].cause);
+        started.span = recorder_->begin(span_of(number_of_group, started.bytes));
+    }
     if (launch.before.ps == 0) {
         join_all(number);
     } else {
@@ -249,6 +299,7 @@ void TransferQueue::join_all(std::uint64_t number) {
     const GroupId id = groups_[started.group].id;
     CollectiveRequest request = tensors_[started.tensors.front()].request;
     request.bytes = started.bytes;
+    const Recorder::Because because(recorder_, started.span);
     for (std::uint32_t p = 0; p < collectives_.group(id).size(); ++p) {
         const std::uint64_t argument = pack(static_cast<std::uint32_t>(number), p);
         collectives_.join(id, p, request, Callback::to<&TransferQueue::reduced>(*this, argument));
@@ -269,6 +320,11 @@ void TransferQueue::finish_member(std::uint64_t argument) {
     const std::uint32_t number = high_of(argument);
     const auto position = static_cast<std::uint32_t>(argument);
     Started& started = launches_[number];
+    // After a delay of the policy's: on behalf of the transfer.
+    const Recorder::Because because(recorder_,
+                                    recorder_ != nullptr && recorder_->current() != kNoCause
+                                        ? recorder_->current()
+                                        : started.span);
     std::vector<Callback> done;
     for (std::size_t i = 0; i < started.pieces.size(); ++i) {
         Tensor& tensor = tensors_[started.tensors[i]];
@@ -310,6 +366,9 @@ void TransferQueue::finish_launch(std::uint32_t number) {
                         started.bytes,
                         static_cast<std::uint32_t>(started.pieces.size())});
     record_launch(started.group, started.pieces, started.start);
+    if (recorder_ != nullptr) {
+        recorder_->end(started.span);
+    }
     free_launches_.push_back(number);
     plan_asking(started.group);
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "astra/core/event_queue.h"
+#include "astra/core/recorder.h"
 #include "astra/core/records.h"
 #include "system/engine/collective_engine.h"
 #include "system/engine/collective_timer.h"
@@ -47,6 +48,9 @@ class TransferQueue {
 
     // Keeps what was launched together. Before the run.
     void record_launches() { record_launches_ = true; }
+
+    // Tells the recorder of transfers and of waiting; null for none. Before the run.
+    void record(Recorder* recorder) { recorder_ = recorder; }
 
     // Transfers of this group of a job will be asked for; `like` is one of them. Measures what they
     // cost. Throws ConfigError.
@@ -97,6 +101,8 @@ class TransferQueue {
         Bytes launched;
         SimTime ready;
         SimTime start;
+        Cause cause{};                    // on whose behalf it got ready
+        std::vector<SimTime> asked_at;    // by position, if it is recorded
         std::vector<Callback> done;       // by position
         std::vector<std::uint64_t> left;  // bytes to come, by position
     };
@@ -120,6 +126,7 @@ class TransferQueue {
         std::uint32_t members_left = 0;
         Bytes bytes;
         SimTime start;
+        Cause span{};
     };
 
     std::uint32_t tensor_for(std::uint32_t group,
@@ -130,6 +137,8 @@ class TransferQueue {
                     const Tensor& tensor,
                     std::uint32_t rank,
                     const CollectiveRequest& request) const;
+    void record_asking(Tensor& tensor, std::uint32_t position);
+    Span span_of(std::uint32_t group, Bytes bytes) const;
     void passed(std::uint64_t argument);
     void plan_asking(std::uint32_t group);
     void plan_waking(std::uint32_t group, SimTime when);
@@ -155,6 +164,7 @@ class TransferQueue {
     std::vector<std::uint32_t> free_tensors_;
     std::deque<Started> launches_;  // a pool
     std::vector<std::uint32_t> free_launches_;
+    Recorder* recorder_ = nullptr;
     std::vector<TransferRecord> records_;
     std::vector<TensorRecord> tensor_records_;
     std::vector<LaunchRecord> launch_records_;

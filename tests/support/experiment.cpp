@@ -257,8 +257,9 @@ Arguments run_arguments(const Experiment& experiment, const ScratchFolder& folde
     return arguments;
 }
 
-RunResult run(const Experiment& experiment) {
-    const ScratchFolder folder;
+namespace {
+
+Study read_experiment(const Experiment& experiment, const ScratchFolder& folder) {
     write_files(experiment, folder);
     AstraSimOptions options;
     options.workload_prefix = folder.file("trace");
@@ -276,7 +277,24 @@ RunResult run(const Experiment& experiment) {
     for (const std::string& setting : experiment.settings) {
         study.set(setting);
     }
-    Simulation simulation(std::move(study));
+    return study;
+}
+
+}  // namespace
+
+RunResult run(const Experiment& experiment) {
+    const ScratchFolder folder;
+    Simulation simulation(read_experiment(experiment, folder));
+    simulation.run({});
+    return simulation.result();
+}
+
+RunResult run(const Experiment& experiment, SpanSubscriber& subscriber) {
+    const ScratchFolder folder;
+    Recording recording;
+    recording.timeline = true;
+    Simulation simulation(read_experiment(experiment, folder), recording);
+    simulation.subscribe(subscriber);
     simulation.run({});
     return simulation.result();
 }

@@ -115,6 +115,8 @@ Arguments run_arguments(const Experiment& experiment, const ScratchFolder& folde
 
 // Throw what the simulator throws.
 RunResult run(const Experiment& experiment);
+// Tells the subscriber of all that happens.
+RunResult run(const Experiment& experiment, SpanSubscriber& subscriber);
 RunResult run_study(const std::string& yaml, const RunLimits& limits = {});
 
 struct ProgramRun {

@@ -2,24 +2,7 @@
 
 #include <algorithm>
 
-#include "workload/replay/replayed_job.h"
-
 namespace astra {
-
-std::vector<OpRecord> OpLog::records(const std::vector<ReplayedRank>& ranks) const {
-    std::vector<OpRecord> records;
-    records.reserve(ran_.size());
-    for (const Ran& ran : ran_) {
-        const ExecutionGraph& graph = ranks[ran.rank].graph();
-        records.push_back({RankId{ranks[ran.rank].fabric_rank},
-                           graph.node_id[ran.op],
-                           graph.name_of(OpId{ran.op}),
-                           name_of(graph.kind[ran.op]),
-                           ran.start,
-                           ran.end});
-    }
-    return records;
-}
 
 std::vector<std::vector<std::uint32_t>> OpLog::by_start(std::uint32_t ranks) const {
     std::vector<Ran> sorted = ran_;

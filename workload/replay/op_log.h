@@ -4,12 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "astra/core/records.h"
 #include "astra/core/types.h"
 
 namespace astra {
-
-struct ReplayedRank;
 
 class OpLog {
   public:
@@ -41,8 +38,6 @@ class OpLog {
 
     // The starts of a rank's ops. Requires keep_starts().
     const std::vector<SimTime>& starts(std::uint32_t rank) const { return starts_[rank]; }
-    // In the order in which the ops ended.
-    std::vector<OpRecord> records(const std::vector<ReplayedRank>& ranks) const;
     // The ops that are kept, by rank, in the order in which they began.
     std::vector<std::vector<std::uint32_t>> by_start(std::uint32_t ranks) const;
 

@@ -72,6 +72,7 @@ void Replayer::start_job(std::uint64_t number) {
         rank.started = true;
         rank.finish = queue_.now();
         log_.open(r, rank.graph().size());
+        spans_.open(r, rank.graph().size());
         if (rank.streams.ops_left() == 0) {
             ++finished_ranks_;
         }
@@ -84,20 +85,24 @@ void Replayer::start_job(std::uint64_t number) {
 }
 
 void Replayer::start_rank(std::uint64_t rank) {
-    pump(static_cast<std::uint32_t>(rank));
+    pump(static_cast<std::uint32_t>(rank), kNoCause);
 }
 
 // Issues all that can be issued, the lowest op first whatever its stream. Ops that take no time
 // finish one by one in the order of their issue, each after everything that it does not hold up has
 // been issued.
-void Replayer::pump(std::uint32_t rank_number) {
+void Replayer::pump(std::uint32_t rank_number, Cause cause) {
     instant_.clear();
     for (std::size_t finished = 0;; ++finished) {
+        const Recorder::Because because(spans_.recorder(), cause);
         issue_ready(rank_number);
         if (finished == instant_.size()) {
             return;
         }
-        finish_op(rank_number, instant_[finished]);
+        const std::uint32_t op = instant_[finished];
+        cause = spans_.of(rank_number, op);
+        spans_.end(rank_number, op, false);
+        finish_op(rank_number, op);
     }
 }
 
@@ -105,6 +110,7 @@ void Replayer::issue_ready(std::uint32_t rank_number) {
     RankStreams& streams = ranks_[rank_number].streams;
     for (std::uint32_t op = streams.take(); op != kNoOp; op = streams.take()) {
         begin_op(rank_number, op);
+        const Recorder::Because because(spans_.recorder(), spans_.of(rank_number, op));
         if (issue(rank_number, op)) {
             instant_.push_back(op);
         }
@@ -114,6 +120,7 @@ void Replayer::issue_ready(std::uint32_t rank_number) {
 void Replayer::begin_op(std::uint32_t rank_number, std::uint32_t op) {
     ReplayedRank& rank = ranks_[rank_number];
     log_.begin(rank_number, op, queue_.now());
+    spans_.begin(rank, rank_number, op);
     const Activity activity = activity_of(rank.graph(), op);
     rank.activity.begin(activity, queue_.now());
     if (rank.iterations != nullptr) {
@@ -192,8 +199,10 @@ Duration Replayer::compute_time(const ReplayedRank& rank, std::uint32_t op) {
 
 void Replayer::on_done(std::uint64_t argument) {
     const auto rank_number = static_cast<std::uint32_t>(argument >> 32);
-    finish_op(rank_number, static_cast<std::uint32_t>(argument));
-    pump(rank_number);
+    const auto op = static_cast<std::uint32_t>(argument);
+    spans_.end(rank_number, op, true);
+    finish_op(rank_number, op);
+    pump(rank_number, spans_.of(rank_number, op));
 }
 
 void Replayer::finish_op(std::uint32_t rank_number, std::uint32_t op) {

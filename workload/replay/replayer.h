@@ -24,6 +24,7 @@
 #include "workload/replay/job_preparation.h"
 #include "workload/replay/op_log.h"
 #include "workload/replay/op_requests.h"
+#include "workload/replay/op_spans.h"
 #include "workload/replay/replayed_job.h"
 
 namespace astra {
@@ -61,8 +62,6 @@ class Replayer {
 
     // Keeps when each op ran, 32 bytes an op and rank. Before start().
     void record_ops() { log_.keep_ops(); }
-    // In the order in which the ops ended.
-    std::vector<OpRecord> op_records() const { return log_.records(ranks_); }
     // The ops that are kept, by rank, in the order in which they started.
     std::vector<std::vector<std::uint32_t>> ops_by_start() const { return log_.by_start(ranks()); }
 
@@ -72,6 +71,9 @@ class Replayer {
     std::vector<WindowRecord> windows(std::uint32_t job,
                                       std::uint32_t iteration,
                                       const std::vector<TensorRecord>& tensors) const;
+
+    // Tells the recorder of ops; null for none. Before start().
+    void record(Recorder* recorder) { spans_.record(recorder); }
 
     // Schedules the first ops of every job.
     void start();
@@ -91,7 +93,7 @@ class Replayer {
     void start_job(std::uint64_t job);
     void start_rank(std::uint64_t rank);
     void on_done(std::uint64_t argument);
-    void pump(std::uint32_t rank_number);
+    void pump(std::uint32_t rank_number, Cause cause);
     void issue_ready(std::uint32_t rank_number);
     void begin_op(std::uint32_t rank_number, std::uint32_t op);
     // Starts an op; true if it has finished already.
@@ -117,6 +119,7 @@ class Replayer {
     std::uint64_t finished_ops_ = 0;
     ReplayCounts counts_;
     OpLog log_;
+    OpSpans spans_;
 };
 
 }  // namespace astra

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/config/config_tree.h"
+#include "network/backend/message_log.h"
 #include "tests/network/test_network.h"
 
 namespace astra {
@@ -35,25 +36,29 @@ class Relay {
 // A line of 1 MiB messages through a switch at 50 GiB/s and 500 ns: 1,000,000 + 19,531,250 ps each.
 TEST(RecordingBackendTest, KeepsWhenMessagesWereOnTheirWay) {
     constexpr std::uint64_t kStep = 20'531'250;
-    for (const bool keep : {false, true}) {
+    for (const bool numbers : {false, true}) {
         EventQueue queue;
         const Topology topology = build({{"switch", 8, gib_a_second(50), 500'000}});
         const ConfigTree no_keys = ConfigTree::empty_map("test");
         Routing routing(topology, RoutePolicy::DimensionOrder, 1);
         const auto inner =
             backends().find("congestion_unaware")->build(queue, routing, no_keys.root());
-        RecordingBackend recorder(queue, *inner, keep);
-        Relay relay(queue, recorder);
+        Recorder recorder(queue);
+        MessageLog log;
+        recorder.subscribe(log, SpanKind::Message);
+        RecordingBackend recording(*inner, numbers);
+        recording.record(recorder.told_of(SpanKind::Message));
+        Relay relay(queue, recording);
         relay.hop(0);
         // Injected later, and still on its way at the end.
-        recorder.send(
+        recording.send(
             {RankId{5}, RankId{6}, Bytes{0}}, {90'000'000}, Callback::to<&Relay::hop>(relay, 9));
         queue.run_until({80'000'000});
         EXPECT_EQ(relay.arrivals_ps, (std::vector<std::uint64_t>{0, kStep, 2 * kStep, 3 * kStep}));
-        EXPECT_EQ(recorder.delivered(), 3U);
-        EXPECT_EQ(recorder.link_records().size(), inner->link_records().size());
-        std::vector<FlowRecord> flows = recorder.flow_records();
-        ASSERT_EQ(flows.size(), keep ? 3U : 0U);
+        EXPECT_EQ(recording.delivered(), 3U);
+        EXPECT_EQ(recording.link_records().size(), inner->link_records().size());
+        std::vector<FlowRecord> flows = log.records();
+        ASSERT_EQ(flows.size(), numbers ? 3U : 0U);
         const std::vector<std::uint64_t> ids = {1, 3, 4};
         for (std::uint32_t i = 0; i < flows.size(); ++i) {
             EXPECT_EQ(flows[i].id, ids[i]);
@@ -64,9 +69,9 @@ TEST(RecordingBackendTest, KeepsWhenMessagesWereOnTheirWay) {
             EXPECT_EQ(flows[i].finish.ps, (i + 1) * kStep);
         }
         queue.run();
-        EXPECT_EQ(recorder.delivered(), 4U);
-        flows = recorder.flow_records();
-        if (keep) {
+        EXPECT_EQ(recording.delivered(), 4U);
+        flows = log.records();
+        if (numbers) {
             ASSERT_EQ(flows.size(), 4U);
             EXPECT_EQ(flows[1].id, 2U);
             EXPECT_EQ(flows[1].start.ps, 90'000'000U);

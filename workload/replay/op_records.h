@@ -1,0 +1,27 @@
+// When the ops of a replay ran, for ops.csv: a subscriber of the recorder.
+#pragma once
+
+#include <vector>
+
+#include "astra/core/recorder.h"
+#include "astra/core/records.h"
+
+namespace astra {
+
+// 72 bytes an op and rank.
+class OpRecords final : public SpanSubscriber {
+  public:
+    void on_span(const Span& span) override {
+        if (span.kind == SpanKind::Op) {
+            records_.push_back(
+                {span.rank, span.number, span.name, span.detail, span.begin, span.end});
+        }
+    }
+    // In the order in which the ops ended.
+    const std::vector<OpRecord>& records() const { return records_; }
+
+  private:
+    std::vector<OpRecord> records_;
+};
+
+}  // namespace astra
