@@ -28,7 +28,6 @@ namespace astra {
 namespace {
 
 constexpr int kInterrupted = 130;
-constexpr std::uint64_t kMostSeed = ~std::uint64_t{0} >> 1U;
 
 constexpr const char* kUsage =
     "usage: astra run STUDY.yml [options]\n"
@@ -205,13 +204,7 @@ Study read_study(const OptionSet& options) {
         study.set("network.packet.transport=" + *transport);
     }
     if (const auto number = options.integer("seed", 0, kMostSeed)) {
-        const std::string seed = std::to_string(*number);
-        study.set("system.compute_noise.seed=" + seed);
-        study.set("system.measured_noise.seed=" + seed);
-        study.set("network.seed=" + seed);
-        if (study.root().has("background")) {
-            study.set("background.seed=" + seed);
-        }
+        study.set_seed(*number);
     }
     for (const std::string& assignment : options.list("set")) {
         study.set(assignment);

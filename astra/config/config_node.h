@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@ namespace astra {
 struct ConfigSource {
     std::string name;  // a file, or "--set key"
     std::string folder;
+    bool is_override = false;
 };
 
 struct ConfigPlace {
@@ -38,6 +40,8 @@ struct ConfigNode {
     std::string scalar;
     std::vector<std::unique_ptr<ConfigNode>> children;
     std::vector<std::string> known_keys;  // that were asked for in this map
+    // Of the root alone: what ConfigTree::set_seed was given.
+    std::optional<std::uint64_t> seed_of_all = std::nullopt;
 };
 
 inline constexpr std::size_t kMaxDepth = 64;

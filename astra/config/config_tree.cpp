@@ -191,11 +191,16 @@ void ConfigTree::set(std::string_view assignment) {
     if (equals == std::string_view::npos || path.empty()) {
         throw ConfigError("--set " + std::string(assignment) + ": key.path=value is expected");
     }
-    const auto source = std::make_shared<const ConfigSource>(ConfigSource{"--set " + path, "."});
+    const auto source =
+        std::make_shared<const ConfigSource>(ConfigSource{"--set " + path, ".", true});
     const ConfigPlace place{source, 0, 0};
     const std::unique_ptr<ConfigNode> value = parse_config(assignment.substr(equals + 1), source);
     set_place(*value, place);
     replace_value(slot_at(*root_, path, place), std::move(*value));
+}
+
+void ConfigTree::set_seed(std::uint64_t seed) {
+    root_->seed_of_all = seed;
 }
 
 void ConfigTree::put(std::string_view path, std::string_view value, const ConfigView& origin) {

@@ -5,6 +5,7 @@
 // effective configuration can be written out whole.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ class ConfigTree {
     void put_list(std::string_view path,
                   const std::vector<std::string>& values,
                   const ConfigView& origin);
+
+    // `--seed`: every seed that is read from now on (ConfigView::seed_or) is `seed`, whatever the
+    // file says, unless set() has given it.
+    void set_seed(std::uint64_t seed);
 
     // Throws ConfigError for the first key that nobody read.
     void reject_unread() const;

@@ -152,6 +152,26 @@ std::uint64_t ConfigView::integer_or(std::string_view key,
     return fallback;
 }
 
+std::uint64_t ConfigView::seed_or(std::string_view key, std::uint64_t fallback) const {
+    const ConfigNode* root = node_;
+    while (root->parent != nullptr) {
+        root = root->parent;
+    }
+    if (root->seed_of_all) {
+        ConfigNode* child = written_child(*this, *node_, key);
+        const bool overridden =
+            child != nullptr && child->place.source && child->place.source->is_override;
+        if (!overridden) {
+            if (child != nullptr) {
+                child->read = true;
+            }
+            record_default(*node_, key, std::to_string(*root->seed_of_all), false);
+            return *root->seed_of_all;
+        }
+    }
+    return integer_or(key, fallback, 0, kMostSeed);
+}
+
 Duration ConfigView::duration_or(std::string_view key, Duration fallback) const {
     if (const std::optional<ConfigView> child = find(key)) {
         return child->as_duration();

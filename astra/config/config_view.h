@@ -16,6 +16,8 @@ namespace astra {
 
 struct ConfigNode;  // private to the sources of this folder
 
+inline constexpr std::uint64_t kMostSeed = ~std::uint64_t{0};
+
 // A handle on one node of a ConfigTree; cheap to copy; must not outlive the tree.
 // All readers throw ConfigError "file:line:column: path.of.key: what is wrong; what is expected".
 class ConfigView {
@@ -43,6 +45,9 @@ class ConfigView {
     Duration duration_or(std::string_view key, Duration fallback) const;
     Bytes bytes_or(std::string_view key, Bytes fallback) const;
     Bandwidth bandwidth_or(std::string_view key, Bandwidth fallback) const;
+    // The seed of something random: the number of ConfigTree::set_seed, if there is one and the key
+    // is not overridden by `--set`. A component reads its seeds with this alone.
+    std::uint64_t seed_or(std::string_view key, std::uint64_t fallback) const;
     // One of `choices`; the error lists them and the nearest.
     std::string choice_or(std::string_view key,
                           std::string_view fallback,

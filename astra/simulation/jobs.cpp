@@ -183,7 +183,7 @@ void JobReader::look_for_windows() {
 }
 
 TrainingReport JobReader::prepare(const Spec& spec,
-                                  const SystemConfig& system,
+                                  const SystemTimes& system,
                                   const PolicyTraits& policy,
                                   Workload& workload,
                                   Warnings& warnings) {
@@ -230,7 +230,7 @@ Workload JobReader::generate(const Spec& spec, Warnings& warnings) {
     }
 }
 
-LoadedJobs JobReader::load(const SystemConfig& system,
+LoadedJobs JobReader::load(const SystemTimes& system,
                            const PolicyTraits& policy,
                            Warnings& warnings) const {
     LoadedJobs jobs;

@@ -36,7 +36,7 @@ class JobReader {
 
     // Reads the flow sets, reads or generates the traces; prepares those for which the study or the
     // policy of the transfers asks for iterations and windows.
-    LoadedJobs load(const SystemConfig& system,
+    LoadedJobs load(const SystemTimes& system,
                     const PolicyTraits& policy,
                     Warnings& warnings) const;
 
@@ -58,7 +58,7 @@ class JobReader {
     };
     static void read_training(const ConfigView& workload, Spec& spec);
     static TrainingReport prepare(const Spec& spec,
-                                  const SystemConfig& system,
+                                  const SystemTimes& system,
                                   const PolicyTraits& policy,
                                   Workload& workload,
                                   Warnings& warnings);

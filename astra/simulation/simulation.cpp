@@ -53,16 +53,24 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
       backend(backend_info.build(queue, routing, study.root().at("network"))),
       watched(watch(*backend, study.root(), recording)),
       watched_flows(watch_flows(*backend, recording)),
-      system(SystemConfig::from_config(
+      engine_config(EngineConfig::from_config(
           study.root().section("system"), topology.dimensions(), ProgramFiles())),
+      compute_config(ComputeConfig::from_config(study.root().section("system"))),
+      replay_config(ReplayConfig::from_config(study.root().section("system"))),
       transfer_policy(read_transfer_policy(study.root().section("system"))),
-      collectives(
-          queue, network(), routing, backend_info, study.root().at("network"), system, warnings),
-      alone(topology, backend_info, study.root().at("network"), system),
+      collectives(queue,
+                  network(),
+                  routing,
+                  backend_info,
+                  study.root().at("network"),
+                  engine_config,
+                  warnings),
+      alone(topology, backend_info, study.root().at("network"), engine_config),
       transfers(queue, collectives, *transfer_policy, alone),
-      points(queue, network(), system.rendezvous),
+      points(queue, network(), engine_config.endpoint.rendezvous),
       memory(study.root().section("memory"), topology.ranks()),
-      replayer(queue, collectives, points, memory, transfers, system),
+      compute(compute_config),
+      replayer(queue, collectives, points, memory, transfers, compute, replay_config),
       flows(queue, network_of_flows()) {
     const ConfigView output = study.root().section("output");
     output_folder = output.string_or("directory", "");
@@ -87,7 +95,7 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
     // Keys are judged before traces are read: a misspelt one is found at once.
     study.reject_unread();
     add_jobs(reader.load(
-        system,
+        {replay_config, compute_config, engine_config.plan.measured},
         {transfer_policy->queues(), transfer_policy->barrier(), transfer_policy->compute_order()},
         warnings));
     check_transfers();
@@ -115,7 +123,7 @@ void Simulation::Parts::check_transfers() const {
         return;
     }
     const ConfigView policy = study.root().at("system").at("transfers").at("policy");
-    if (system.replay_only) {
+    if (replay_config.replay_only) {
         policy.fail("with replay_only nothing is sent, so that there are no transfers to schedule");
     }
     if (replayer.jobs_with_transfers() == 0) {

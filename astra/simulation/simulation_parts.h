@@ -20,9 +20,10 @@
 #include "network/routing/routing.h"
 #include "system/engine/collective_engine.h"
 #include "system/engine/collective_timer.h"
+#include "system/engine/engine_config.h"
 #include "system/engine/point_to_point.h"
+#include "system/model/compute_model.h"
 #include "system/model/memory_model.h"
-#include "system/system_config.h"
 #include "system/transfer/policy.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/flows/background_traffic.h"
@@ -44,13 +45,16 @@ struct Simulation::Parts {
     std::unique_ptr<NetworkBackend> backend;
     std::unique_ptr<RecordingBackend> watched;        // around the backend, for the traces; or none
     std::unique_ptr<RecordingBackend> watched_flows;  // for the flow sets; or none
-    SystemConfig system;
+    EngineConfig engine_config;
+    ComputeConfig compute_config;
+    ReplayConfig replay_config;
     std::unique_ptr<const TransferPolicy> transfer_policy;
     CollectiveEngine collectives;
     CollectiveTimer alone;  // what transfers cost, before the run
     TransferQueue transfers;
     PointToPoint points;
     MemoryModel memory;
+    ComputeModel compute;
     Replayer replayer;
     FlowPlayer flows;
     std::optional<BackgroundTraffic> background;

@@ -222,7 +222,7 @@ Routing read_routing(const ConfigView& network,
                                    " needs the backend flow or packet; this one sends a "
                                    "message on one path: ecmp or dimension_order");
     }
-    const std::uint64_t seed = network.integer_or("seed", 1, 0, ~std::uint64_t{0} >> 1);
+    const std::uint64_t seed = network.seed_or("seed", 1);
     Routing routing(topology, policy, seed);
     constexpr std::size_t most_pairs = 1000;
     const auto cut = routing.cut_pairs(most_pairs);

@@ -139,7 +139,7 @@ Topology read_topology(const ConfigView& network) {
             .fail(fmt::format("{} links; at most {} can differ", links, kMostNoisyLinks));
     }
     if (deviation > 0) {
-        add_noise(topology, deviation, network.integer_or("seed", 1, 0, ~std::uint64_t{0} >> 1U));
+        add_noise(topology, deviation, network.seed_or("seed", 1));
     }
     return topology;
 }

@@ -20,7 +20,8 @@ constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 27U;
 
 void CollectiveEngine::cut(CollectiveInstance& instance, CollectivePlan& plan) {
     const AskedSize size = instance.request.size();
-    const std::uint64_t chunks = plan.has_phases() ? size.chunks(plan.members, config_.chunks) : 1;
+    const std::uint64_t chunks =
+        plan.has_phases() ? size.chunks(plan.members, config_.plan.chunks) : 1;
     if (chunks * instance.members.size() > kMostPlaces) {
         throw InputError(
             fmt::format("group '{}', collective {}: {} chunks (system.chunks) at {} "
@@ -35,7 +36,7 @@ void CollectiveEngine::cut(CollectiveInstance& instance, CollectivePlan& plan) {
     std::size_t runs = 0;
     if (plan.has_phases()) {
         const DimensionOrder& policy =
-            plan.digits.size() > 1 ? *config_.dimension_order : kAscendingDimensionOrder;
+            plan.digits.size() > 1 ? *config_.plan.dimension_order : kAscendingDimensionOrder;
         const auto orders =
             policy.orders({plan, instance.chunks.size(), instance.chunk_bytes(0), *this});
         for (std::size_t chunk = 0; chunk < orders.size(); ++chunk) {
@@ -55,7 +56,7 @@ const PhaseLoad& CollectiveEngine::of(CollectivePlan& plan, const PhasePlan& pha
     if (is_new) {
         const std::vector<std::uint32_t> ranks = plan.ranks(phase, 0);
         const Program& program = program_for(plan, phase, 0, false, ranks, size);
-        place->second = phase_load(program, ranks, routing_, config_.endpoint_delay);
+        place->second = phase_load(program, ranks, routing_, config_.endpoint.delay);
     }
     return place->second;
 }
@@ -64,12 +65,13 @@ const PhaseLoad& CollectiveEngine::of(CollectivePlan& plan, const PhasePlan& pha
 std::uint32_t CollectiveEngine::queue_of(const CollectiveInstance& instance,
                                          std::uint32_t phase,
                                          std::uint32_t chunk) const {
-    if (!instance.plan->returns || config_.queues == 1) {
-        return chunk % config_.queues;
+    if (!instance.plan->returns || config_.queues.queues == 1) {
+        return chunk % config_.queues.queues;
     }
-    const std::uint32_t up = config_.queues / 2;
-    return instance.itinerary(chunk).phases[phase].returning ? up + chunk % (config_.queues - up)
-                                                             : chunk % up;
+    const std::uint32_t up = config_.queues.queues / 2;
+    return instance.itinerary(chunk).phases[phase].returning
+               ? up + chunk % (config_.queues.queues - up)
+               : chunk % up;
 }
 
 std::uint32_t CollectiveEngine::queue_index(const ChunkAt& at) const {
@@ -143,7 +145,7 @@ CollectiveEngine::RunSlot& CollectiveEngine::open_run(const ChunkAt& at) {
     // As in ASTRA-sim, the upper half of the queues runs rings the other way round, so that both
     // directions of the links are used; not the ways up and down of an all_reduce, which have
     // queues of their own.
-    const bool reversed = !plan.returns && queue >= (config_.queues + 1) / 2;
+    const bool reversed = !plan.returns && queue >= (config_.queues.queues + 1) / 2;
     std::vector<std::uint32_t> ranks = plan.ranks(phase_plan, slot.subgroup);
     const Bytes size =
         plan.phase_bytes(itinerary, phase, at.position, instance.chunk_bytes(at.chunk));
@@ -183,8 +185,8 @@ const Program& CollectiveEngine::program_for(const CollectivePlan& plan,
                                                             routing_,
                                                             ranks,
                                                             key.size,
-                                                            config_.endpoint_delay,
-                                                            config_.local_memory_bandwidth}));
+                                                            config_.endpoint.delay,
+                                                            config_.endpoint.memory}));
     }
     return *program;
 }

@@ -7,15 +7,13 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
-#include "astra/core/mix.h"
-#include "astra/core/noise.h"
 
 namespace astra {
 
 namespace {
 
 DimensionQueues::Limits limits_of(const Topology& topology,
-                                  const SystemConfig& config,
+                                  const QueueConfig& config,
                                   bool pass_younger) {
     return {topology.dimensions(),
             config.queues,
@@ -25,6 +23,17 @@ DimensionQueues::Limits limits_of(const Topology& topology,
             pass_younger};
 }
 
+std::uint64_t priority_of(const CollectiveInstance& instance, QueueConfig::Scheduling scheduling) {
+    switch (scheduling) {
+        case QueueConfig::Scheduling::Lifo:
+            return instance.created;
+        case QueueConfig::Scheduling::Fifo:
+            return ~instance.created;
+        default:
+            return instance.request.priority;
+    }
+}
+
 }  // namespace
 
 CollectiveEngine::CollectiveEngine(EventQueue& queue,
@@ -32,27 +41,23 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
                                    Routing& routing,
                                    const BackendInfo& backend,
                                    const ConfigView& network_keys,
-                                   const SystemConfig& config,
+                                   const EngineConfig& config,
                                    Warnings& warnings,
                                    bool pass_younger)
     : queue_(queue),
       routing_(routing),
       config_(config),
       warnings_(warnings),
-      tuner_(routing,
-             backend,
-             network_keys,
-             config.tuning,
-             {config.endpoint_delay, config.local_memory_bandwidth}),
+      tuner_(routing, backend, network_keys, config.plan.tuning, config.endpoint),
       context_{queue,
                network,
-               config.endpoint_delay,
-               TransferClock(config.local_memory_bandwidth),
-               config.rendezvous},
+               config.endpoint.delay,
+               TransferClock(config.endpoint.memory),
+               config.endpoint.rendezvous},
       queues_(queue,
               *this,
               routing.topology().ranks(),
-              limits_of(routing.topology(), config, pass_younger)) {}
+              limits_of(routing.topology(), config.queues, pass_younger)) {}
 
 GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t> ranks) {
     const GroupId id{static_cast<std::uint32_t>(groups_.size())};
@@ -66,11 +71,11 @@ GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t>
 
 CollectivePlan& CollectiveEngine::plan_for(Group& group, const CollectiveRequest& request) {
     const PlanKey key = request.plan_key();
-    const bool sized = plan_depends_on_size(key, config_, tuner_);
+    const bool sized = plan_depends_on_size(key, config_.plan, tuner_);
     auto& plan = group.plans[{key, sized ? request.bytes.count : 0}];
     if (!plan) {
-        plan = std::make_unique<CollectivePlan>(
-            make_plan(*group.group, key, request.size(), config_, routing_, tuner_, warnings_));
+        plan = std::make_unique<CollectivePlan>(make_plan(
+            *group.group, key, request.size(), config_.plan, routing_, tuner_, warnings_));
     }
     return *plan;
 }
@@ -131,15 +136,8 @@ void CollectiveEngine::join(GroupId id,
 }
 
 Duration CollectiveEngine::measured_time(const CollectiveInstance& instance) const {
-    const Duration time = instance.plan->measured->at(instance.total());
-    if (config_.measured_noise == 0) {
-        return time;
-    }
-    const std::uint64_t group = index(instance.group().id());
-    const std::uint64_t state =
-        mix(mix(config_.measured_noise_seed ^ (group << 40U)) ^ instance.sequence);
-    const double ps = static_cast<double>(time.ps) * noise_factor(config_.measured_noise, state);
-    return {ps >= static_cast<double>(kMaxPs) ? kMaxPs : static_cast<std::uint64_t>(ps)};
+    return config_.plan.measured.with_noise(
+        instance.plan->measured->at(instance.total()), instance.group().id(), instance.sequence);
 }
 
 CollectiveInstance& CollectiveEngine::instance_for(Group& group,
@@ -165,9 +163,7 @@ CollectiveInstance& CollectiveEngine::instance_for(Group& group,
     instance.first_rank = group.group->rank(position);
     instance.created = created_++;
     instance.sequence = sequence;
-    instance.priority = config_.scheduling == SystemConfig::Scheduling::Lifo   ? instance.created
-                        : config_.scheduling == SystemConfig::Scheduling::Fifo ? ~instance.created
-                                                                               : request.priority;
+    instance.priority = priority_of(instance, config_.queues.scheduling);
     instance.start = queue_.now();
     instance.last_joined = kNoCause;
     instance.joined = 0;

@@ -17,11 +17,11 @@
 #include "network/backend/backend.h"
 #include "system/engine/collective_instance.h"
 #include "system/engine/dimension_queues.h"
+#include "system/engine/engine_config.h"
 #include "system/plan/collective_plan.h"
 #include "system/plan/dimension_order.h"
 #include "system/plan/process_group.h"
 #include "system/run/collective_run.h"
-#include "system/system_config.h"
 #include "system/tuning/tuner.h"
 
 namespace astra {
@@ -34,7 +34,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter, private P
                      Routing& routing,
                      const BackendInfo& backend,
                      const ConfigView& network_keys,
-                     const SystemConfig& config,
+                     const EngineConfig& config,
                      Warnings& warnings,
                      bool pass_younger = true);
 
@@ -47,6 +47,11 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter, private P
     // The time of collectives that are not simulated message by message; nullptr of others.
     const MeasuredTime* measured(GroupId id, const CollectiveRequest& like) {
         return plan_for(groups_[index(id)], like).measured;
+    }
+
+    // CollectiveRequest::node_algorithm of a node of a trace.
+    std::uint32_t node_algorithm(std::uint64_t node_id) const {
+        return config_.plan.algorithms.number_of_node(node_id);
     }
 
     // The rank at `position` of the group comes to its next collective; `done` runs when it has
@@ -145,7 +150,7 @@ class CollectiveEngine final : private RunOwner, private ChunkStarter, private P
 
     EventQueue& queue_;
     Routing& routing_;
-    const SystemConfig& config_;
+    const EngineConfig& config_;
     Warnings& warnings_;
     Tuner tuner_;
     RunContext context_;

@@ -21,12 +21,12 @@ struct CollectiveRequest {
     std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
     std::uint32_t root = 0;          // position; 0 where the kind has none
     std::uint64_t priority = 0;
-    std::uint64_t node_id = 0;   // for messages
-    std::uint32_t own = 0;       // the algorithms that the node has of its own (PlanKey)
+    std::uint64_t node_id = 0;         // for messages
+    std::uint32_t node_algorithm = 0;  // as in PlanKey
     PairSizesOfRank pairs = {};  // of an all_to_all; `bytes` is then what this rank sends in all
 
     bool by_pair() const { return !pairs.sends.empty(); }
-    PlanKey plan_key() const { return {kind, dimensions, root, by_pair(), own}; }
+    PlanKey plan_key() const { return {kind, dimensions, root, by_pair(), node_algorithm}; }
     AskedSize size() const { return {bytes, bytes_are_a_shard, by_pair()}; }
 };
 

@@ -7,7 +7,7 @@ namespace astra {
 CollectiveTimer::CollectiveTimer(const Topology& topology,
                                  const BackendInfo& backend,
                                  const ConfigView& network,
-                                 const SystemConfig& config)
+                                 const EngineConfig& config)
     : topology_(topology), backend_(backend), keys_(network), config_(config) {}
 
 CollectiveEngine& CollectiveTimer::engine() {

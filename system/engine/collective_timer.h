@@ -11,7 +11,6 @@
 #include "network/backend/backend.h"
 #include "system/engine/collective_engine.h"
 #include "system/run/sandbox.h"
-#include "system/system_config.h"
 
 namespace astra {
 
@@ -21,7 +20,7 @@ class CollectiveTimer {
     CollectiveTimer(const Topology& topology,
                     const BackendInfo& backend,
                     const ConfigView& network,
-                    const SystemConfig& config);
+                    const EngineConfig& config);
 
     // Groups are those of the timer.
     GroupId add_group(std::string name, std::vector<std::uint32_t> ranks);
@@ -38,7 +37,7 @@ class CollectiveTimer {
     const Topology& topology_;
     const BackendInfo& backend_;
     ConfigView keys_;
-    const SystemConfig& config_;
+    const EngineConfig& config_;
     Warnings unheard_;  // the simulation itself says the same
     std::unique_ptr<Sandbox> sandbox_;
     std::unique_ptr<CollectiveEngine> engine_;  // in the sandbox

@@ -2,16 +2,30 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "astra/core/types.h"
-#include "system/system_config.h"
+#include "system/model/noise_config.h"
 
 namespace astra {
 
+class ConfigView;
+
+struct ComputeConfig {
+    bool roofline = false;
+    double peak_operations_per_s = 0;
+    Bandwidth memory;
+    NoiseConfig noise;
+
+    // system.roofline, .peak, .local_memory_bandwidth and .compute_noise. Throws ConfigError.
+    static ComputeConfig from_config(const ConfigView& system);
+};
+
 class ComputeModel {
   public:
-    explicit ComputeModel(const SystemConfig& config);
+    explicit ComputeModel(const ComputeConfig& config);
+
+    // Whether ops whose operations or bytes are known take the time of the roofline.
+    bool by_roofline() const { return by_roofline_; }
 
     // Roofline: max(operations / peak, bytes / memory bandwidth), rounded up to a picosecond; that
     // is operations / min(peak, bandwidth · operations / bytes). Williams, Waterman, Patterson
@@ -24,10 +38,10 @@ class ComputeModel {
     Duration with_noise(Duration time, std::uint32_t rank, std::uint64_t op) const;
 
   private:
+    bool by_roofline_ = false;
     double peak_per_ps_ = 0;
     Bandwidth memory_;
-    double deviation_ = 0;
-    std::uint64_t seed_ = 1;
+    NoiseConfig noise_;
 };
 
 }  // namespace astra

@@ -44,9 +44,9 @@ AlgorithmChoice flat_choice(const ProcessGroup& group,
     return parse_algorithm("ring");
 }
 
-const SystemConfig::Algorithms& algorithms_of(const PlanKey& key, const SystemConfig& config) {
-    return key.own > 0 ? config.own_algorithms[key.own - 1]
-                       : config.algorithms[static_cast<std::size_t>(key.kind)];
+const NamedAlgorithms& algorithms_of(const PlanKey& key, const PlanConfig& config) {
+    return key.node_algorithm > 0 ? config.algorithms.of_node(key.node_algorithm)
+                                  : config.algorithms.of(key.kind);
 }
 
 class PlanMaker {
@@ -54,7 +54,7 @@ class PlanMaker {
     PlanMaker(const ProcessGroup& group,
               const PlanKey& key,
               const AskedSize& size,
-              const SystemConfig& config,
+              const PlanConfig& config,
               Routing& routing,
               Tuner& tuner,
               Warnings& warnings)
@@ -69,8 +69,7 @@ class PlanMaker {
     }
 
     CollectivePlan make() {
-        const auto kind = static_cast<std::size_t>(plan_.key.kind);
-        const SystemConfig::Algorithms& named = algorithms();
+        const NamedAlgorithms& named = algorithms();
         if (named.choices.empty()) {
             throw ConfigError(fmt::format(
                 "group '{}' runs {}, for which system.collectives.{} names no algorithm",
@@ -87,13 +86,12 @@ class PlanMaker {
             return std::move(plan_);
         }
         if (plan_.choices.front().measured) {
-            plan_.measured = &*config_.measured[kind];
+            plan_.measured = config_.measured.of(plan_.key.kind);
             plan_.algorithm = plan_.choices.front().name;
             return std::move(plan_);
         }
-        plan_.returns =
-            plan_.key.kind == CollectiveKind::AllReduce &&
-            config_.all_reduce_shape == SystemConfig::AllReduceShape::LocalBandwidthAware;
+        plan_.returns = plan_.key.kind == CollectiveKind::AllReduce &&
+                        config_.all_reduce_shape == PlanConfig::AllReduceShape::LocalBandwidthAware;
         choose_by_size();
         std::string last;
         for (const PhasePlan& phase : plan_.itinerary(plan_.ascending()).phases) {
@@ -116,7 +114,7 @@ class PlanMaker {
     }
 
   private:
-    const SystemConfig::Algorithms& algorithms() const { return algorithms_of(plan_.key, config_); }
+    const NamedAlgorithms& algorithms() const { return algorithms_of(plan_.key, config_); }
 
     // Fills the plan's digits, and an algorithm for each.
     void choose_digits(const std::vector<AlgorithmChoice>& choices) {
@@ -294,7 +292,7 @@ class PlanMaker {
 
     const ProcessGroup& group_;
     AskedSize size_;
-    const SystemConfig& config_;
+    const PlanConfig& config_;
     Routing& routing_;
     Tuner& tuner_;
     Warnings& warnings_;
@@ -303,7 +301,7 @@ class PlanMaker {
 
 }  // namespace
 
-bool plan_depends_on_size(const PlanKey& key, const SystemConfig& config, const Tuner& tuner) {
+bool plan_depends_on_size(const PlanKey& key, const PlanConfig& config, const Tuner& tuner) {
     const auto& choices = algorithms_of(key, config).choices;
     return std::any_of(choices.begin(), choices.end(), [&](const AlgorithmChoice& choice) {
         return tuner.depends_on_size(choice);
@@ -313,7 +311,7 @@ bool plan_depends_on_size(const PlanKey& key, const SystemConfig& config, const 
 CollectivePlan make_plan(const ProcessGroup& group,
                          const PlanKey& key,
                          const AskedSize& size,
-                         const SystemConfig& config,
+                         const PlanConfig& config,
                          Routing& routing,
                          Tuner& tuner,
                          Warnings& warnings) {

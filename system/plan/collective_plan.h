@@ -21,9 +21,9 @@
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
 #include "system/plan/phase_load.h"
+#include "system/plan/plan_config.h"
 #include "system/plan/process_group.h"
 #include "system/run/message_costs.h"
-#include "system/system_config.h"
 #include "system/tuning/algorithm_choice.h"
 #include "system/tuning/tuner.h"
 
@@ -44,10 +44,10 @@ class AlgorithmRefused final : public InputError {
 // What identifies a plan within a group.
 struct PlanKey {
     CollectiveKind kind{};
-    std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
-    std::uint32_t root = 0;          // position
-    bool by_pair = false;            // an all_to_all with a size for each pair
-    std::uint32_t own = 0;           // k: of SystemConfig::own_algorithms the k-th; 0: by kind
+    std::uint32_t dimensions = ~0U;    // bit k: dimension k takes part
+    std::uint32_t root = 0;            // position
+    bool by_pair = false;              // an all_to_all with a size for each pair
+    std::uint32_t node_algorithm = 0;  // CollectiveAlgorithms::number_of_node; 0: by kind
     // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     auto operator<=>(const PlanKey&) const = default;
 };
@@ -133,14 +133,14 @@ struct AskedSize {
 CollectiveKind kind_of_phases(CollectiveKind kind);
 
 // Whether the plan depends on the size.
-bool plan_depends_on_size(const PlanKey& key, const SystemConfig& config, const Tuner& tuner);
+bool plan_depends_on_size(const PlanKey& key, const PlanConfig& config, const Tuner& tuner);
 
 // Throws ConfigError when an algorithm cannot do the kind or the size of the group; warns when a
 // group over part of several dimensions falls back to a flat ring.
 CollectivePlan make_plan(const ProcessGroup& group,
                          const PlanKey& key,
                          const AskedSize& size,
-                         const SystemConfig& config,
+                         const PlanConfig& config,
                          Routing& routing,
                          Tuner& tuner,
                          Warnings& warnings);

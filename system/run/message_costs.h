@@ -9,10 +9,17 @@
 
 namespace astra {
 
+class ConfigView;
+
 // What a message and its reduction cost at the ranks.
 struct EndpointCosts {
-    Duration delay;    // before a member's first message, and for each one received
-    Bandwidth memory;  // a reduction is two reads and a write; 0 = free
+    Duration delay;           // before a member's first message, and for each one received
+    Bandwidth memory;         // a reduction is two reads and a write; 0 = free
+    bool rendezvous = false;  // a receiver asks for each message before it is sent
+
+    // system.endpoint_delay times .injection_scale, .local_memory_bandwidth and .rendezvous. Throws
+    // ConfigError.
+    static EndpointCosts from_config(const ConfigView& system);
 };
 
 struct MessageCosts {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "astra/core/types.h"
-#include "system/system_config.h"
+#include "system/model/measured_times.h"
 
 namespace astra {
 

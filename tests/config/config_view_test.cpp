@@ -186,6 +186,25 @@ TEST(ConfigTree, SetOverridesAndCreates) {
               "--set net.dims.1.ranks: '8' is not valid; a whole number from 1 to 2 is expected");
 }
 
+// `--set` over `--seed` over the file over the default, whoever reads first and how often.
+TEST(ConfigTree, TheSeedOfAllIsThatOfEverySeedThatIsRead) {
+    ConfigTree tree = ConfigTree::parse_text("a: {seed: 3}\nb: {seed: 4, size: 5}", "study.yml");
+    EXPECT_EQ(tree.root().at("a").seed_or("seed", 1), 3U);
+    tree.set_seed(9);
+    tree.set("b.seed=7");
+    tree.set("c={seed: 8}");
+    for (int time = 0; time < 2; ++time) {
+        EXPECT_EQ(tree.root().at("a").seed_or("seed", 1), 9U);
+        EXPECT_EQ(tree.root().at("b").seed_or("seed", 1), 7U);
+        EXPECT_EQ(tree.root().at("c").seed_or("seed", 1), 8U);
+        EXPECT_EQ(tree.root().section("d").seed_or("seed", 1), 9U);
+    }
+    EXPECT_EQ(tree.root().at("b").integer_or("size", 1, 0, 9), 5U);
+    EXPECT_NO_THROW(tree.reject_unread());
+    EXPECT_EQ(tree.effective_json(-1),
+              R"({"a":{"seed":9},"b":{"seed":7,"size":5},"c":{"seed":8},"d":{"seed":9}})");
+}
+
 TEST(ConfigTree, SetErrorsNameTheOption) {
     ConfigTree tree = parsed("a: {b: 1, list: [1, 2]}\n");
     EXPECT_EQ(error_of([&] { tree.set("a.b"); }), "--set a.b: key.path=value is expected");

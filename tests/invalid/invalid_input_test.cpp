@@ -210,7 +210,7 @@ const std::vector<BadInput> kOptions = {
     {"NegativeSeed",
      [](E&, A& a) { option(a, "--seed=-1"); },
      2,
-     {"--seed: '-1' is not a whole number from 0 to 9223372036854775807"}},
+     {"--seed: '-1' is not a whole number from 0 to 18446744073709551615"}},
     {"UntilTooLong",
      [](E&, A& a) { option(a, "--until=6000h"); },
      2,

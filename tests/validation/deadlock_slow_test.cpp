@@ -22,7 +22,7 @@ constexpr std::uint64_t kRuns = 1000;
 
 struct Scenario {
     std::array<std::uint32_t, 3> sizes{};
-    SystemConfig config;
+    EngineConfig config;
     std::vector<std::uint64_t> arrivals_us;  // by rank
     std::uint32_t collectives = 1;
     std::uint32_t streams = 1;
@@ -37,17 +37,17 @@ Scenario make_scenario(std::uint64_t seed) {
         {{4, 4, 4}, {2, 2, 2}, {4, 2, 2}, {3, 3, 3}, {2, 4, 3}}};
     Scenario scenario;
     scenario.sizes = sizes[pick(0, sizes.size() - 1)];
-    scenario.config.endpoint_delay = {10'000};
-    scenario.config.patience = {1'000'000};
-    scenario.config.local_memory_bandwidth = {1600ULL * 8'000'000'000ULL};
-    scenario.config.chunks = pick(1, 8);
-    scenario.config.active_chunks = pick(1, 2);
-    scenario.config.scheduling = std::array{SystemConfig::Scheduling::Fifo,
-                                            SystemConfig::Scheduling::Fifo,
-                                            SystemConfig::Scheduling::Lifo,
-                                            SystemConfig::Scheduling::Priority}[pick(0, 3)];
-    scenario.config.algorithms[static_cast<std::size_t>(CollectiveKind::AllReduce)] = {
-        {parse_algorithm("ring")}, "test"};
+    scenario.config.endpoint.delay = {10'000};
+    scenario.config.queues.patience = {1'000'000};
+    scenario.config.endpoint.memory = {1600ULL * 8'000'000'000ULL};
+    scenario.config.plan.chunks = pick(1, 8);
+    scenario.config.queues.active_chunks = pick(1, 2);
+    scenario.config.queues.scheduling = std::array{QueueConfig::Scheduling::Fifo,
+                                                   QueueConfig::Scheduling::Fifo,
+                                                   QueueConfig::Scheduling::Lifo,
+                                                   QueueConfig::Scheduling::Priority}[pick(0, 3)];
+    scenario.config.plan.algorithms.set(CollectiveKind::AllReduce,
+                                        {{parse_algorithm("ring")}, "test"});
     scenario.collectives = pick(1, 2);
     scenario.streams = pick(1, 2);
     const std::uint32_t ranks = std::accumulate(
@@ -55,9 +55,9 @@ Scenario make_scenario(std::uint64_t seed) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         scenario.arrivals_us.push_back(pick(1, 60));
     }
-    scenario.config.dimension_order =
+    scenario.config.plan.dimension_order =
         &dimension_orders()[pick(0, static_cast<std::uint32_t>(dimension_orders().size() - 1))];
-    scenario.config.chunk_order = {
+    scenario.config.queues.chunk_order = {
         &chunk_orders()[pick(0, static_cast<std::uint32_t>(chunk_orders().size() - 1))]};
     return scenario;
 }
@@ -163,8 +163,8 @@ TEST(Deadlock, RanksInStepDoNotPass) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         Scenario scenario = make_scenario(seed);
         scenario.arrivals_us.assign(scenario.arrivals_us.size(), 1);
-        scenario.config.dimension_order = &kAscendingDimensionOrder;
-        scenario.config.chunk_order = {&kPriorityChunkOrder};
+        scenario.config.plan.dimension_order = &kAscendingDimensionOrder;
+        scenario.config.queues.chunk_order = {&kPriorityChunkOrder};
         Driver driver(scenario, true);
         EXPECT_EQ(driver.run(), driver.ranks()) << "seed " << seed;
         EXPECT_EQ(driver.passed(), 0U) << "seed " << seed;

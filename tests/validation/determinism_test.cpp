@@ -1,10 +1,12 @@
 // The same input gives the same bytes, whatever else runs in the process.
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "astra/config/config_tree.h"
 #include "astra/results/result_files.h"
@@ -59,6 +61,41 @@ TEST(Determinism, SeedOfTheNoise) {
     };
     EXPECT_EQ(time(7), time(7));
     EXPECT_NE(time(7), time(8));
+}
+
+// Every number called `seed` at any depth, with its path.
+void collect_seeds(const nlohmann::json& node,
+                   const std::string& path,
+                   std::map<std::string, std::uint64_t>& seeds) {
+    for (const auto& [key, value] : node.items()) {
+        const std::string here = path.empty() ? key : path + "." + key;
+        if (key == "seed") {
+            seeds[here] = value.get<std::uint64_t>();
+        }
+        if (value.is_structured()) {
+            collect_seeds(value, here, seeds);
+        }
+    }
+}
+
+// What a component reads as its seed is in the effective configuration, so that one which does not
+// take the seed of all is seen there.
+TEST(Determinism, OneSeedForEveryComponent) {
+    ConfigTree tree = study(3, kAware);
+    tree.set("background={rate: 1Gbps, size: 32KiB}");
+    tree.set("network.bandwidth_noise=0.01");
+    tree.set_seed(11);
+    tree.set("system.measured_noise.seed=12");
+    Simulation simulation(std::move(tree));
+    EXPECT_TRUE(simulation.run({}));
+    const auto result = nlohmann::json::parse(result_json(simulation.result()));
+    std::map<std::string, std::uint64_t> seeds;
+    collect_seeds(result.at("configuration"), "", seeds);
+    EXPECT_EQ(seeds.count("system.measured_noise.seed"), 1U);
+    EXPECT_GE(seeds.size(), 4U);
+    for (const auto& [path, seed] : seeds) {
+        EXPECT_EQ(seed, path == "system.measured_noise.seed" ? 12U : 11U) << path;
+    }
 }
 
 // The second simulation runs from within the first one, between two slices of its events.

@@ -56,7 +56,7 @@ BackgroundConfig BackgroundConfig::from_config(const ConfigView& section, std::u
     config.rate = section.at("rate").as_bandwidth();
     config.size = section.bytes_or("size", kUsualSize);
     config.permutation = section.choice_or("pairs", "random", pairs) == "permutation";
-    config.seed = section.integer_or("seed", 1, 0, ~std::uint64_t{0});
+    config.seed = section.seed_or("seed", 1);
     config.start = {section.duration_or("start", {}).ps};
     if (const auto end = section.find("end")) {
         config.end = {end->as_duration().ps};

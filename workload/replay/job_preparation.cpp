@@ -33,20 +33,18 @@ std::string complaint(const ReplayedRank& rank, std::uint32_t op, const std::str
 JobPreparation::JobPreparation(CollectiveEngine& collectives,
                                TransferQueue& transfers,
                                const MemoryModel& memory,
-                               const SystemConfig& config)
+                               const ReplayConfig& config)
     : collectives_(collectives),
       transfers_(transfers),
       memory_(memory),
       config_(config),
-      requests_(collectives, config) {}
+      requests_(collectives) {}
 
 void JobPreparation::add(ReplayedJob& job, std::uint32_t number, std::vector<ReplayedRank>& ranks) {
     const auto& traces = job.job.workload.ranks;
     Members members = register_groups(job.job);
-    const StreamRules rules{.cpu = config_.cpu_streams,
-                            .compute = config_.compute_streams,
-                            .communication = config_.communication_streams,
-                            .transfers_take_one = !transfers_.waits()};
+    StreamRules rules = config_.streams;
+    rules.transfers_take_one = !transfers_.waits();
     std::vector<bool> known_groups(job.job.workload.groups.size());
     ranks.reserve(ranks.size() + traces.size());
     for (std::uint32_t r = 0; r < traces.size(); ++r) {

@@ -7,9 +7,9 @@
 
 #include "system/engine/collective_engine.h"
 #include "system/model/memory_model.h"
-#include "system/system_config.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/replay/op_requests.h"
+#include "workload/replay/replay_config.h"
 #include "workload/replay/replayed_job.h"
 
 namespace astra {
@@ -20,7 +20,7 @@ class JobPreparation {
     JobPreparation(CollectiveEngine& collectives,
                    TransferQueue& transfers,
                    const MemoryModel& memory,
-                   const SystemConfig& config);
+                   const ReplayConfig& config);
 
     // Appends the ranks of the job, the `number`-th, to `ranks`. Throws ConfigError or TraceError
     // on what cannot run.
@@ -50,7 +50,7 @@ class JobPreparation {
     CollectiveEngine& collectives_;
     TransferQueue& transfers_;
     const MemoryModel& memory_;
-    const SystemConfig& config_;
+    const ReplayConfig& config_;
     OpRequests requests_;
     std::uint32_t jobs_with_transfers_ = 0;
     std::vector<std::uint32_t> first_ranks_;

@@ -18,7 +18,7 @@ CollectiveRequest OpRequests::collective(const ReplayedRank& rank, std::uint32_t
     request.dimensions = detail.has_dimensions ? detail.dimensions : ~0U;
     request.priority = detail.priority;
     request.node_id = graph.node_id[op];
-    request.own = config_.own_of(request.node_id);
+    request.node_algorithm = collectives_.node_algorithm(request.node_id);
     if (detail.pairs != kNoRole) {
         const PairDetail& pairs = graph.pairs[detail.pairs];
         request.pairs = {pairs.sends, pairs.receives, request.node_id};

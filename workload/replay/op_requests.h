@@ -5,7 +5,6 @@
 
 #include "system/engine/collective_engine.h"
 #include "system/engine/point_to_point.h"
-#include "system/system_config.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/replay/replayed_job.h"
 
@@ -13,9 +12,8 @@ namespace astra {
 
 class OpRequests {
   public:
-    // Both outlive it.
-    OpRequests(const CollectiveEngine& collectives, const SystemConfig& config)
-        : collectives_(collectives), config_(config) {}
+    // The engine outlives it.
+    explicit OpRequests(const CollectiveEngine& collectives) : collectives_(collectives) {}
 
     CollectiveRequest collective(const ReplayedRank& rank, std::uint32_t op) const;
     // The op sends or receives.
@@ -23,7 +21,6 @@ class OpRequests {
 
   private:
     const CollectiveEngine& collectives_;
-    const SystemConfig& config_;
 };
 
 // The gradient that a transfer op reduces.

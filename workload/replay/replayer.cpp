@@ -37,15 +37,16 @@ Replayer::Replayer(EventQueue& queue,
                    PointToPoint& points,
                    MemoryModel& memory,
                    TransferQueue& transfers,
-                   const SystemConfig& config)
+                   const ComputeModel& compute,
+                   const ReplayConfig& config)
     : queue_(queue),
       collectives_(collectives),
       points_(points),
       memory_(memory),
       transfers_(transfers),
+      compute_(compute),
       config_(config),
-      compute_(config),
-      requests_(collectives, config),
+      requests_(collectives),
       preparation_(collectives, transfers, memory, config) {}
 
 void Replayer::add_job(Job added) {
@@ -187,8 +188,8 @@ Duration Replayer::compute_time(const ReplayedRank& rank, std::uint32_t op) {
     const ExecutionGraph& graph = rank.graph();
     Duration time{graph.duration_ps[op]};
     const ComputeDetail& detail = graph.computes[graph.detail[op]];
-    const bool by_roofline =
-        config_.roofline && graph.on_cpu[op] == 0 && (detail.has_operations || detail.has_tensor);
+    const bool by_roofline = compute_.by_roofline() && graph.on_cpu[op] == 0 &&
+                             (detail.has_operations || detail.has_tensor);
     if (by_roofline) {
         time = compute_.roofline(detail.operations, {detail.tensor_bytes});
     } else if (time.ps == 0 && !detail.is_instant()) {

@@ -18,13 +18,13 @@
 #include "system/engine/point_to_point.h"
 #include "system/model/compute_model.h"
 #include "system/model/memory_model.h"
-#include "system/system_config.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/replay/job.h"
 #include "workload/replay/job_preparation.h"
 #include "workload/replay/op_log.h"
 #include "workload/replay/op_requests.h"
 #include "workload/replay/op_spans.h"
+#include "workload/replay/replay_config.h"
 #include "workload/replay/replayed_job.h"
 
 namespace astra {
@@ -44,7 +44,8 @@ class Replayer {
              PointToPoint& points,
              MemoryModel& memory,
              TransferQueue& transfers,
-             const SystemConfig& config);
+             const ComputeModel& compute,
+             const ReplayConfig& config);
 
     // Jobs share no ranks. Registers the job's groups and makes every plan that its ops need.
     // Throws ConfigError or TraceError on what cannot run.
@@ -108,8 +109,8 @@ class Replayer {
     PointToPoint& points_;
     MemoryModel& memory_;
     TransferQueue& transfers_;
-    const SystemConfig& config_;
-    ComputeModel compute_;
+    const ComputeModel& compute_;
+    const ReplayConfig& config_;
     OpRequests requests_;
     JobPreparation preparation_;
     std::deque<ReplayedJob> jobs_;  // addresses must stay

@@ -1,24 +1,20 @@
 #include "workload/training/durations.h"
 
-#include <cstddef>
-
-#include "system/model/compute_model.h"
-
 namespace astra {
 
 namespace {
 
 Duration duration_of(const ExecutionGraph& graph,
                      std::uint32_t op,
-                     const SystemConfig& system,
+                     const SystemTimes& system,
                      const ComputeModel& model) {
     const Duration recorded{graph.duration_ps[op]};
-    if (system.replay_only) {
+    if (system.replay.replay_only) {
         return recorded;
     }
     if (graph.kind[op] == OpKind::Compute) {
         const ComputeDetail& detail = graph.computes[graph.detail[op]];
-        const bool by_roofline = system.roofline && graph.on_cpu[op] == 0 &&
+        const bool by_roofline = model.by_roofline() && graph.on_cpu[op] == 0 &&
                                  (detail.has_operations || detail.has_tensor);
         return by_roofline ? model.roofline(detail.operations, {detail.tensor_bytes}) : recorded;
     }
@@ -31,13 +27,13 @@ Duration duration_of(const ExecutionGraph& graph,
 
 }  // namespace
 
-Duration measured_cost(const CollectiveDetail& detail, const SystemConfig& system) {
-    const auto& measured = system.measured[static_cast<std::size_t>(detail.kind)];
-    return measured ? measured->at(detail.bytes) : Duration{};
+Duration measured_cost(const CollectiveDetail& detail, const SystemTimes& system) {
+    const MeasuredTime* measured = system.measured.of(detail.kind);
+    return measured != nullptr ? measured->at(detail.bytes) : Duration{};
 }
 
-std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemConfig& system) {
-    const ComputeModel model(system);
+std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemTimes& system) {
+    const ComputeModel model(system.compute);
     std::vector<Duration> durations;
     durations.reserve(graph.size());
     for (std::uint32_t op = 0; op < graph.size(); ++op) {

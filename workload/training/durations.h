@@ -4,16 +4,25 @@
 #include <vector>
 
 #include "astra/core/types.h"
-#include "system/system_config.h"
+#include "system/model/compute_model.h"
+#include "system/model/measured_times.h"
 #include "workload/graph/execution_graph.h"
+#include "workload/replay/replay_config.h"
 
 namespace astra {
 
+// What the system says about the times of ops.
+struct SystemTimes {
+    ReplayConfig replay;
+    ComputeConfig compute;
+    MeasuredTimes measured;
+};
+
 // The duration of each op, without noise: computations by the roofline or as recorded; collectives
 // their measured time, where the system has one for their kind; all else as recorded.
-std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemConfig& system);
+std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemTimes& system);
 
 // 0 if the system has no measured time for the kind.
-Duration measured_cost(const CollectiveDetail& detail, const SystemConfig& system);
+Duration measured_cost(const CollectiveDetail& detail, const SystemTimes& system);
 
 }  // namespace astra

@@ -37,7 +37,7 @@ class Preparation {
     Preparation(Workload& workload,
                 const TrainingOptions& options,
                 const PolicyTraits& policy,
-                const SystemConfig& system,
+                const SystemTimes& system,
                 Warnings& warnings)
         : workload_(workload),
           options_(options),
@@ -177,12 +177,10 @@ class Preparation {
                 rank.peer_ranks.push_back(graph_of_[peer]);
             }
         }
-        std::vector<FreeTimes> times = run_free(free_ranks,
-                                                {.cpu = system_.cpu_streams,
-                                                 .compute = system_.compute_streams,
-                                                 .communication = system_.communication_streams,
-                                                 .transfers_take_one = false,
-                                                 .iterations = 2});
+        StreamRules rules = system_.replay.streams;
+        rules.transfers_take_one = false;
+        rules.iterations = 2;
+        std::vector<FreeTimes> times = run_free(free_ranks, rules);
         for (std::size_t g = 0; g < shared_.size(); ++g) {
             trained_[g].times = std::move(times[g]);
         }
@@ -277,7 +275,7 @@ class Preparation {
     Workload& workload_;
     const TrainingOptions& options_;
     const PolicyTraits& policy_;
-    const SystemConfig& system_;
+    const SystemTimes& system_;
     Warnings& warnings_;
     TrainingRules rules_;
     std::vector<Shared> shared_;
@@ -365,7 +363,7 @@ WindowResult Preparation::order_compute(const WindowResult& found) {
 TrainingReport prepare_training(Workload& workload,
                                 const TrainingOptions& options,
                                 const PolicyTraits& policy,
-                                const SystemConfig& system,
+                                const SystemTimes& system,
                                 Warnings& warnings) {
     return Preparation(workload, options, policy, system, warnings).run();
 }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "astra/core/warnings.h"
-#include "system/system_config.h"
 #include "system/transfer/compute_order.h"
 #include "workload/graph/execution_graph.h"
+#include "workload/training/durations.h"
 #include "workload/training/windows.h"
 
 namespace astra {
@@ -56,7 +56,7 @@ inline constexpr std::size_t kMostNamed = 10;
 TrainingReport prepare_training(Workload& workload,
                                 const TrainingOptions& options,
                                 const PolicyTraits& policy,
-                                const SystemConfig& system,
+                                const SystemTimes& system,
                                 Warnings& warnings);
 
 }  // namespace astra

@@ -20,10 +20,10 @@
 #include "astra/results/schedule_drawing.h"
 #include "astra/simulation/jobs.h"
 #include "network/topology/topology_reader.h"
+#include "system/engine/engine_config.h"
 #include "system/program/program_report.h"
 #include "system/program/verifier.h"
 #include "system/synthesis/bandwidth_bound.h"
-#include "system/system_config.h"
 #include "system/tuning/algorithm_choice.h"
 #include "workload/custom_collective/chakra_collective.h"
 #include "workload/custom_collective/program_blocks.h"
@@ -91,8 +91,8 @@ std::vector<std::uint32_t> chosen_ranks(const OptionSet& options, const Topology
     return ranks;
 }
 
-AlgorithmChoice single_choice(const SystemConfig& system, CollectiveKind kind) {
-    const auto& algorithms = system.algorithms[static_cast<std::size_t>(kind)];
+AlgorithmChoice single_choice(const EngineConfig& system, CollectiveKind kind) {
+    const NamedAlgorithms& algorithms = system.plan.algorithms.of(kind);
     if (algorithms.choices.size() != 1) {
         throw ConfigError(
             fmt::format("{}: {} algorithms, one a dimension; "
@@ -125,7 +125,7 @@ class Inspection {
           topology_(read_topology(study_.root().at("network"))),
           routing_(checked_routing(study_.root().at("network"), topology_)),
           ranks_(chosen_ranks(options, topology_)),
-          system_(SystemConfig::from_config(
+          system_(EngineConfig::from_config(
               study_.root().section("system"), topology_.dimensions(), ProgramFiles())),
           choice_(single_choice(system_, kind_)) {
         pass_over_sections_but(study_.root(), {"network", "system"});
@@ -239,8 +239,8 @@ class Inspection {
             routing_,
             ranks_,
             choice_.source == nullptr ? Bytes{} : choice_.source->size_class(size_),
-            system_.endpoint_delay,
-            system_.local_memory_bandwidth};
+            system_.endpoint.delay,
+            system_.endpoint.memory};
         const std::string refusal = choice_.source == nullptr
                                         ? choice_.algorithm->refusal(shape_)
                                         : choice_.source->refusal(request, warnings);
@@ -360,7 +360,7 @@ class Inspection {
     Topology topology_;
     mutable Routing routing_;  // looks ways up as they are asked for
     std::vector<std::uint32_t> ranks_;
-    SystemConfig system_;
+    EngineConfig system_;
     AlgorithmChoice choice_;
     ProgramShape shape_;
     std::optional<Program> program_;

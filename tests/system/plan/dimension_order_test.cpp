@@ -40,8 +40,9 @@ class DimensionOrderTest : public testing::Test {
   protected:
     explicit DimensionOrderTest(std::vector<std::uint32_t> sizes = {4, 2})
         : topology_(topology_of(sizes)), group_(GroupId{0}, "all", all(topology_), topology_) {
-        for (auto& algorithms : config_.algorithms) {
-            algorithms = {{parse_algorithm("direct")}, "test"};
+        for (std::uint32_t kind = 0; kind < kCollectiveKinds; ++kind) {
+            config_.algorithms.set(static_cast<CollectiveKind>(kind),
+                                   {{parse_algorithm("direct")}, "test"});
         }
     }
 
@@ -73,7 +74,7 @@ class DimensionOrderTest : public testing::Test {
         return ranks;
     }
 
-    SystemConfig config_;
+    PlanConfig config_;
     Warnings warnings_;
     Topology topology_;
     Routing routing_{topology_, RoutePolicy::DimensionOrder, 1};
@@ -172,9 +173,9 @@ TEST_F(DimensionOrderTest, PartsAddUpInEveryOrder) {
 
 // As the last dimension a double binary tree would do: it only knows all_reduce.
 TEST_F(DimensionOrderTest, AnAlgorithmMustDoForEveryPlace) {
-    const auto k = static_cast<std::size_t>(CollectiveKind::AllReduce);
-    config_.algorithms[k].choices = {parse_algorithm("direct"),
-                                     parse_algorithm("doubleBinaryTree")};
+    config_.algorithms.set(
+        CollectiveKind::AllReduce,
+        {{parse_algorithm("direct"), parse_algorithm("doubleBinaryTree")}, "test"});
     EXPECT_NO_THROW(plan(CollectiveKind::AllReduce));
     config_.dimension_order = dimension_orders().find("themis");
     try {

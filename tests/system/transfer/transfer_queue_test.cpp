@@ -34,7 +34,7 @@ class QueueOfFour {
           network_text_(ConfigTree::parse_text(kNetwork, "network")),
           topology_(read_topology(network_text_.root())),
           network_(topology_, *backends().find(backend), network_text_.root()),
-          config_(SystemConfig::from_config(policy_text_.root(), 1, ProgramFiles())),
+          config_(EngineConfig::from_config(policy_text_.root(), 1, ProgramFiles())),
           policy_(read_transfer_policy(policy_text_.root())),
           engine_(network_.queue(),
                   network_.backend(),
@@ -112,7 +112,7 @@ class QueueOfFour {
     Topology topology_;
     Sandbox network_;
     Warnings warnings_;
-    SystemConfig config_;
+    EngineConfig config_;
     std::unique_ptr<const TransferPolicy> policy_;
     CollectiveEngine engine_;
     CollectiveTimer timer_;

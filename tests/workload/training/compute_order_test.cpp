@@ -11,10 +11,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-SystemConfig all_reduce_of_a_millisecond() {
-    SystemConfig system;
-    system.measured[static_cast<std::size_t>(CollectiveKind::AllReduce)] =
-        MeasuredTime{{kMs}, {}, {}};
+SystemTimes all_reduce_of_a_millisecond() {
+    SystemTimes system;
+    system.measured.set(CollectiveKind::AllReduce, {{kMs}, {}, {}});
     return system;
 }
 
