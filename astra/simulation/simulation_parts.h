@@ -8,8 +8,9 @@
 
 #include "astra/config/config_tree.h"
 #include "astra/core/event_queue.h"
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/simulation/jobs.h"
+#include "astra/simulation/op_records.h"
 #include "astra/simulation/simulation.h"
 #include "network/backend/backend.h"
 #include "network/backend/link_log.h"
@@ -28,7 +29,6 @@
 #include "system/transfer/transfer_queue.h"
 #include "workload/flows/background_traffic.h"
 #include "workload/flows/flow_player.h"
-#include "workload/replay/op_records.h"
 #include "workload/replay/replayer.h"
 
 namespace astra {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/core/records.h"
 #include "network/topology/topology.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "astra/core/event_queue.h"
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "network/backend/backend.h"
 
 namespace astra {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "astra/core/callback.h"
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/core/types.h"
 #include "system/plan/collective_plan.h"
 #include "system/run/collective_run.h"

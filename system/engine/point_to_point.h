@@ -12,7 +12,7 @@
 
 #include "astra/core/callback.h"
 #include "astra/core/event_queue.h"
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/core/types.h"
 #include "network/backend/backend.h"
 

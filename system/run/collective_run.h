@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "astra/core/event_queue.h"
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/core/transfer_clock.h"
 #include "astra/core/types.h"
 #include "network/backend/backend.h"

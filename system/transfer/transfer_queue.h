@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "astra/core/event_queue.h"
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/core/records.h"
 #include "system/engine/collective_engine.h"
 #include "system/engine/collective_timer.h"

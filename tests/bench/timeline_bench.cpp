@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "astra/core/event_queue.h"
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/results/timeline/timeline.h"
 
 namespace astra {

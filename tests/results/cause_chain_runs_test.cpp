@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "astra/core/cause_chain.h"
+#include "astra/core/recorder/cause_chain.h"
 #include "tests/support/experiment.h"
 
 namespace astra::test {

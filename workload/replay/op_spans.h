@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 
 namespace astra {
 

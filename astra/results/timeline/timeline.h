@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/results/timeline/timeline_options.h"
 #include "astra/results/timeline/trace_format.h"
 #include "astra/results/timeline/trace_tracks.h"

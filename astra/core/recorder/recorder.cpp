@@ -1,4 +1,4 @@
-#include "astra/core/recorder.h"
+#include "astra/core/recorder/recorder.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "astra/core/cause_chain.h"
+#include "astra/core/recorder/cause_chain.h"
 
 #include <gtest/gtest.h>
 
