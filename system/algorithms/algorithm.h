@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "astra/core/registry.h"
-#include "system/program/program.h"
+#include "system/program/program_builder.h"
 
 namespace astra {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "system/algorithms/algorithm.h"
-#include "system/algorithms/ring_lanes.h"
+#include "system/algorithms/rings.h"
 
 namespace astra {
 
@@ -13,8 +13,8 @@ namespace {
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
     const std::uint32_t n = shape.members;
-    const std::array lanes = {RingLane{n, 1, n, 2, 0, 1, 1}, RingLane{n, n - 1, n, 2, 1, 1, 1}};
-    emit_rings(shape.kind, lanes, builder);
+    const std::array rings = {Ring{n, 1, n, 2, 0, 1, 1}, Ring{n, n - 1, n, 2, 1, 1, 1}};
+    emit_rings(shape.kind, rings, builder);
 }
 
 }  // namespace

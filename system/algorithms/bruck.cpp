@@ -45,8 +45,8 @@ void all_to_all(std::uint32_t n, ProgramBuilder& builder) {
         for (std::uint32_t j = d; j < n; ++j) {
             count += (j & d) != 0 ? 1 : 0;
         }
-        builder.send(d, {d, 2 * d, count, 0, d, n - 1});
-        builder.receive(n - d, {0, 2 * d, count, n - d, d, n - 1}, false);
+        builder.send(d, {d, 2 * d, count, {0, d, n - 1}});
+        builder.receive(n - d, {0, 2 * d, count, {n - d, d, n - 1}}, false);
     }
 }
 

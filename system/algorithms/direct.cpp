@@ -21,11 +21,9 @@ constexpr Exchange kScatter = {[](std::uint32_t offset) { return Payload{offset}
 constexpr Exchange kGather = {[](std::uint32_t) { return Payload{0}; },
                               [](std::uint32_t offset) { return Payload{offset}; },
                               false};
-constexpr Exchange kTranspose = {[](std::uint32_t offset) {
-                                     return Payload{offset, 1, 1, 0};
-                                 },
+constexpr Exchange kTranspose = {[](std::uint32_t offset) { return Payload{offset}; },
                                  [](std::uint32_t offset) {
-                                     return Payload{0, 1, 1, offset};
+                                     return Payload{0, 1, 1, {offset}};
                                  },
                                  false};
 
@@ -37,7 +35,7 @@ void exchange(const ProgramShape& shape, const Exchange& what, ProgramBuilder& b
     for (std::uint32_t k = 1; k <= window; ++k) {
         builder.send(ahead(k), what.sent(ahead(k)));
     }
-    builder.begin_wave();
+    builder.begin_any_order();
     for (std::uint32_t k = 1; k < n; ++k) {
         const std::uint32_t from = n - ahead(k);
         builder.receive(from, what.received(from), what.reduce);
@@ -45,7 +43,7 @@ void exchange(const ProgramShape& shape, const Exchange& what, ProgramBuilder& b
             builder.send(ahead(window + k), what.sent(ahead(window + k)));
         }
     }
-    builder.end_wave();
+    builder.end_any_order();
 }
 
 std::string refusal(const ProgramShape& shape) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "system/algorithms/algorithm.h"
-#include "system/algorithms/ring_lanes.h"
+#include "system/algorithms/rings.h"
 
 namespace astra {
 
@@ -53,12 +53,12 @@ std::string refusal(const ProgramShape& shape) {
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
     const std::vector<std::uint32_t> hops = strides(shape);
-    const auto rings = static_cast<std::uint32_t>(hops.size());
-    std::vector<RingLane> lanes;
-    for (std::uint32_t ring = 0; ring < rings; ++ring) {
-        lanes.push_back({shape.members, hops[ring], shape.members, rings, ring, 1, 1});
+    const auto count = static_cast<std::uint32_t>(hops.size());
+    std::vector<Ring> rings;
+    for (std::uint32_t ring = 0; ring < count; ++ring) {
+        rings.push_back({shape.members, hops[ring], shape.members, count, ring, 1, 1});
     }
-    emit_rings(shape.kind, lanes, builder);
+    emit_rings(shape.kind, rings, builder);
 }
 
 }  // namespace

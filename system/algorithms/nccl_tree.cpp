@@ -8,9 +8,9 @@
 // Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan"
 // (2009); Jeaugey, "Massively scale your deep learning training with NCCL 2.4" (2019).
 //
-// The schedule: a member at height h above its leaves sends slice s up in slot s + h; the root, at
-// height H, sends it down in slot s + H, and a member at depth d in slot s + H + d. What is
-// received in a slot was sent in an earlier one, so that no order within a slot can deadlock.
+// The schedule: a member at height h above its leaves sends slice s up in round s + h; the root, at
+// height H, sends it down in round s + H, and a member at depth d in round s + H + d. What is
+// received in a round was sent in an earlier one, so that no order within a round can deadlock.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -29,44 +29,44 @@ std::uint32_t slices(const ProgramShape& shape) {
     return shape.parameter == 0 ? kDefaultSlices : shape.parameter;
 }
 
-// One tree; places are members of the first tree.
+// One tree; nodes are members of the first tree.
 class BinaryTree {
   public:
     explicit BinaryTree(std::uint32_t size) : size_(size) {}
 
     // At most two.
-    std::vector<std::uint32_t> children(std::uint32_t place) const {
-        if (place == 0) {
+    std::vector<std::uint32_t> children(std::uint32_t node) const {
+        if (node == 0) {
             return {std::bit_floor(size_ - 1)};
         }
-        const std::uint32_t lowest = place & (~place + 1);
+        const std::uint32_t lowest = node & (~node + 1);
         std::vector<std::uint32_t> found;
         if (lowest > 1) {
-            found.push_back(place - lowest / 2);
+            found.push_back(node - lowest / 2);
         }
         for (std::uint32_t step = lowest / 2; step > 0; step /= 2) {
-            if (place + step < size_) {
-                found.push_back(place + step);
+            if (node + step < size_) {
+                found.push_back(node + step);
                 break;
             }
         }
         return found;
     }
     // Not of the root.
-    std::uint32_t parent(std::uint32_t place) const {
-        const std::uint32_t lowest = place & (~place + 1);
+    std::uint32_t parent(std::uint32_t node) const {
+        const std::uint32_t lowest = node & (~node + 1);
         // Up to the right, unless that is beyond the end: then past all that is there, to the left.
-        const std::uint32_t right = (place ^ lowest) | (2 * lowest);
-        return right < size_ ? right : place ^ lowest;
+        const std::uint32_t right = (node ^ lowest) | (2 * lowest);
+        return right < size_ ? right : node ^ lowest;
     }
     // Nothing on the right is higher than the complete tree on the left.
-    std::uint32_t height(std::uint32_t place) const {
-        return static_cast<std::uint32_t>(place == 0 ? std::bit_width(size_ - 1)
-                                                     : std::countr_zero(place));
+    std::uint32_t height(std::uint32_t node) const {
+        return static_cast<std::uint32_t>(node == 0 ? std::bit_width(size_ - 1)
+                                                    : std::countr_zero(node));
     }
-    std::uint32_t depth(std::uint32_t place) const {
+    std::uint32_t depth(std::uint32_t node) const {
         std::uint32_t steps = 0;
-        for (; place != 0; place = parent(place)) {
+        for (; node != 0; node = parent(node)) {
             ++steps;
         }
         return steps;
@@ -82,8 +82,8 @@ struct Role {
     std::uint32_t parent = 0;
     std::vector<std::uint32_t> children;
     std::uint32_t first_block = 0;
-    std::uint32_t up_slot = 0;    // of slice 0
-    std::uint32_t down_slot = 0;  // of slice 0
+    std::uint32_t up_round = 0;    // of slice 0
+    std::uint32_t down_round = 0;  // of slice 0
 };
 
 Role role_of(const ProgramShape& shape, std::uint32_t tree, std::uint32_t member) {
@@ -95,26 +95,26 @@ Role role_of(const ProgramShape& shape, std::uint32_t tree, std::uint32_t member
         return n % 2 == 0 ? n - 1 - at : (at + (to_member ? 1 : n - 1)) % n;
     };
     const BinaryTree shape_of_tree(n);
-    const std::uint32_t place = swap(member, false);
+    const std::uint32_t node = swap(member, false);
     Role role;
-    role.is_root = place == 0;
-    role.parent = role.is_root ? 0 : swap(shape_of_tree.parent(place), true);
-    for (const std::uint32_t child : shape_of_tree.children(place)) {
+    role.is_root = node == 0;
+    role.parent = role.is_root ? 0 : swap(shape_of_tree.parent(node), true);
+    for (const std::uint32_t child : shape_of_tree.children(node)) {
         role.children.push_back(swap(child, true));
     }
     role.first_block = tree * slices(shape);
-    role.up_slot = shape_of_tree.height(place);
-    role.down_slot = shape_of_tree.height(0) + shape_of_tree.depth(place);
+    role.up_round = shape_of_tree.height(node);
+    role.down_round = shape_of_tree.height(0) + shape_of_tree.depth(node);
     return role;
 }
 
-class SlotEmitter {
+class RoundEmitter {
   public:
-    SlotEmitter(std::uint32_t slices, ProgramBuilder& builder)
+    RoundEmitter(std::uint32_t slices, ProgramBuilder& builder)
         : slices_(slices), builder_(builder) {}
 
-    void up(const Role& role, std::uint32_t slot) {
-        const std::uint32_t slice = slot - role.up_slot;
+    void up(const Role& role, std::uint32_t round) {
+        const std::uint32_t slice = round - role.up_round;
         if (!is_slice(slice)) {
             return;
         }
@@ -125,8 +125,8 @@ class SlotEmitter {
             builder_.send(role.parent, {role.first_block + slice});
         }
     }
-    void down(const Role& role, std::uint32_t slot) {
-        const std::uint32_t slice = slot - role.down_slot;
+    void down(const Role& role, std::uint32_t round) {
+        const std::uint32_t slice = round - role.down_round;
         if (!is_slice(slice)) {
             return;
         }
@@ -139,7 +139,7 @@ class SlotEmitter {
     }
 
   private:
-    // A slot before the first one has wrapped round to a large number.
+    // A round before the first one has wrapped round to a large number.
     bool is_slice(std::uint32_t number) const { return number < slices_; }
 
     std::uint32_t slices_;
@@ -148,14 +148,14 @@ class SlotEmitter {
 
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
     const std::array<Role, kTrees> roles = {role_of(shape, 0, member), role_of(shape, 1, member)};
-    const std::uint32_t slots = slices(shape) + std::max(roles[0].down_slot, roles[1].down_slot);
-    SlotEmitter emitter(slices(shape), builder);
-    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    const std::uint32_t rounds = slices(shape) + std::max(roles[0].down_round, roles[1].down_round);
+    RoundEmitter emitter(slices(shape), builder);
+    for (std::uint32_t round = 0; round < rounds; ++round) {
         for (const Role& role : roles) {
-            emitter.up(role, slot);
+            emitter.up(role, round);
         }
         for (const Role& role : roles) {
-            emitter.down(role, slot);
+            emitter.down(role, round);
         }
     }
 }

@@ -16,8 +16,8 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
     const bool xor_partner = std::has_single_bit(shape.members);
     for (std::uint32_t k = 1; k < shape.members; ++k) {
         const std::uint32_t from = xor_partner ? k : shape.members - k;
-        builder.send(k, {k, 1, 1, 0});
-        builder.receive(from, {0, 1, 1, from}, false);
+        builder.send(k, {k});
+        builder.receive(from, {0, 1, 1, {from}}, false);
     }
 }
 

@@ -32,8 +32,8 @@ class RingEmitter {
             for (std::uint32_t distance = hop; distance < n_; ++distance) {
                 const std::uint32_t mine = back(hop - 1);
                 const std::uint32_t received = back(hop);
-                builder_.send(next(), {forth(mine, distance), 1, 1, mine});
-                builder_.receive(previous(), {forth(received, distance), 1, 1, received}, false);
+                builder_.send(next(), {forth(mine, distance), 1, 1, {mine}});
+                builder_.receive(previous(), {forth(received, distance), 1, 1, {received}}, false);
             }
         }
     }

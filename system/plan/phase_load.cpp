@@ -14,18 +14,18 @@ constexpr std::uint64_t kBytesABlock = std::uint64_t{1} << 20U;
 // What one member sends, by peer as the program says it.
 struct Traffic {
     std::map<std::uint32_t, std::uint64_t> bytes;
-    std::uint64_t waves = 1;
+    std::uint64_t steps = 1;  // one after the other
 };
 
 Traffic traffic_of(const Program& program, std::uint32_t member, Bytes size) {
     Traffic traffic;
     const Program::BlockSizes sizes = program.cut(size);
-    for (std::uint32_t lane = 0; lane < program.lanes(member); ++lane) {
-        for (const Program::Step& step : program.steps(member, lane)) {
+    for (std::uint32_t sequence = 0; sequence < program.sequences_of(member); ++sequence) {
+        for (const Program::Step& step : program.steps(member, sequence)) {
             for (std::uint32_t i = 0; i < step.sends; ++i) {
                 const Program::Send& send = program.send(step.first_send + i);
                 traffic.bytes[send.peer] += program.bytes_of(send.payload, member, sizes).count;
-                traffic.waves = std::max<std::uint64_t>(traffic.waves, send.wave);
+                traffic.steps = std::max<std::uint64_t>(traffic.steps, send.tag);
             }
         }
     }
@@ -79,11 +79,11 @@ PhaseLoad phase_load(const Program& program,
     load.reference = {program.blocks() * kBytesABlock};
     Loads links(routing);
     Traffic traffic;
-    std::uint64_t waves = 1;
+    std::uint64_t steps = 1;
     for (std::uint32_t member = 0; member < program.members(); ++member) {
         if (member == 0 || program.relation() == Relation::Absolute) {
             traffic = traffic_of(program, member, load.reference);
-            waves = std::max(waves, traffic.waves);
+            steps = std::max(steps, traffic.steps);
         }
         for (const auto& [peer, bytes] : traffic.bytes) {
             links.add(ranks[member], ranks[program.peer_of(member, peer)], bytes);
@@ -91,7 +91,7 @@ PhaseLoad phase_load(const Program& program,
     }
     load.busy_of_reference = links.busiest();
     load.latency = {
-        saturating_multiply(waves, saturating_add(links.longest().ps, endpoint_delay.ps))};
+        saturating_multiply(steps, saturating_add(links.longest().ps, endpoint_delay.ps))};
     return load;
 }
 

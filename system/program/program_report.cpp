@@ -11,66 +11,67 @@ constexpr std::uint32_t kNotYet = std::numeric_limits<std::uint32_t>::max();
 // More payloads than these are not cut into bytes one by one.
 constexpr std::uint64_t kMostExact = std::uint64_t{1} << 26U;
 
-// The round of every step, of every lane of a role.
+// The round of every step, of every stored sequence.
 class Rounds {
   public:
     explicit Rounds(const Program& program)
         : program_(program),
-          lanes_(program.relation() == Relation::Absolute ? program.all_lanes() : 1),
+          thread_blocks_(program.thread_blocks()),
+          sequences_(program.relation() == Relation::Absolute ? program.sequences() : 1),
           sent_in_(program.stored_sends(), kNotYet),
-          places_(lanes_) {
-        for (std::size_t lane = 0; lane < lanes_; ++lane) {
-            places_[lane].rounds.assign(program.steps_at(lane).size(), kNotYet);
+          progress_(sequences_) {
+        for (std::size_t sequence = 0; sequence < sequences_; ++sequence) {
+            progress_[sequence].rounds.assign(program.steps_at(sequence).size(), kNotYet);
         }
-        number_lanes();
+        name_members();
         for (bool moved = true; moved;) {
             moved = false;
-            for (std::size_t lane = 0; lane < lanes_; ++lane) {
-                while (advance(lane)) {
+            for (std::size_t sequence = 0; sequence < sequences_; ++sequence) {
+                while (advance(sequence)) {
                     moved = true;
                 }
             }
         }
     }
 
-    bool finishes() const { return finishes_of(0, lanes_); }
+    bool finishes() const { return finishes_of(0, sequences_); }
     // kNotYet for a step that waits for ever.
-    std::uint32_t of(std::size_t lane, std::size_t step) const {
-        return places_[lane].rounds[step];
+    std::uint32_t of(std::size_t sequence, std::size_t step) const {
+        return progress_[sequence].rounds[step];
     }
 
   private:
-    struct Place {
+    struct Progress {
         std::size_t step = 0;
         std::uint32_t member = 0;
         std::vector<std::uint32_t> rounds;
     };
 
-    void number_lanes() {
-        if (lanes_ == 1) {
+    void name_members() {
+        if (sequences_ == 1) {
             return;
         }
         for (std::uint32_t member = 0; member < program_.members(); ++member) {
-            for (std::uint32_t lane = 0; lane < program_.lanes(member); ++lane) {
-                places_[program_.lane_at(member, lane)].member = member;
+            for (std::uint32_t sequence = 0; sequence < program_.sequences_of(member); ++sequence) {
+                progress_[program_.sequence_at(member, sequence)].member = member;
             }
         }
     }
 
     bool finishes_of(std::size_t first, std::size_t last) const {
-        return std::all_of(places_.begin() + static_cast<std::ptrdiff_t>(first),
-                           places_.begin() + static_cast<std::ptrdiff_t>(last),
-                           [](const Place& place) { return place.step == place.rounds.size(); });
+        return std::all_of(progress_.begin() + static_cast<std::ptrdiff_t>(first),
+                           progress_.begin() + static_cast<std::ptrdiff_t>(last),
+                           [](const Progress& here) { return here.step == here.rounds.size(); });
     }
 
-    // Does the lane's next step if it has all that it waits for.
-    bool advance(std::size_t lane) {
-        Place& place = places_[lane];
-        if (place.step == place.rounds.size()) {
+    // Does the sequence's next step if it has all that it waits for.
+    bool advance(std::size_t sequence) {
+        Progress& here = progress_[sequence];
+        if (here.step == here.rounds.size()) {
             return false;
         }
-        const Program::Step& step = program_.steps_at(lane)[place.step];
-        std::uint32_t round = place.step == 0 ? 0 : place.rounds[place.step - 1];
+        const Program::Step& step = program_.steps_at(sequence)[here.step];
+        std::uint32_t round = here.step == 0 ? 0 : here.rounds[here.step - 1];
         for (std::uint32_t i = 0; i < step.receives; ++i) {
             const std::uint32_t sent = sent_in_[program_.receive(step.first_receive + i).send];
             if (sent == kNotYet) {
@@ -78,9 +79,10 @@ class Rounds {
             }
             round = std::max(round, sent + 1);
         }
-        if (program_.has_lanes()) {
-            for (const Program::Wait& wait : program_.waits(program_.extra(step))) {
-                const Place& other = places_[program_.lane_at(place.member, wait.lane)];
+        if (thread_blocks_ != nullptr) {
+            for (const ThreadBlocks::Wait& wait : thread_blocks_->waits(program_.number_of(step))) {
+                const Progress& other =
+                    progress_[program_.sequence_at(here.member, wait.thread_block)];
                 if (other.step <= wait.step) {
                     return false;
                 }
@@ -90,14 +92,15 @@ class Rounds {
         for (std::uint32_t i = 0; i < step.sends; ++i) {
             sent_in_[step.first_send + i] = round;
         }
-        place.rounds[place.step++] = round;
+        here.rounds[here.step++] = round;
         return true;
     }
 
     const Program& program_;
-    std::size_t lanes_;
-    std::vector<std::uint32_t> sent_in_;  // a stored send: its round
-    std::vector<Place> places_;           // a lane
+    const ThreadBlocks* thread_blocks_;
+    std::size_t sequences_;
+    std::vector<std::uint32_t> sent_in_;  // by stored send: its round
+    std::vector<Progress> progress_;      // by sequence
 };
 
 // Calls visit(member, send, round) for every send of a member that is done at all.
@@ -106,9 +109,9 @@ void visit_sends(const Program& program,
                  const Rounds& rounds,
                  std::uint32_t member,
                  const Visit& visit) {
-    for (std::uint32_t lane = 0; lane < program.lanes(member); ++lane) {
+    for (std::uint32_t sequence = 0; sequence < program.sequences_of(member); ++sequence) {
         const std::size_t at =
-            program.relation() == Relation::Absolute ? program.lane_at(member, lane) : 0;
+            program.relation() == Relation::Absolute ? program.sequence_at(member, sequence) : 0;
         const auto steps = program.steps_at(at);
         for (std::size_t s = 0; s < steps.size() && rounds.of(at, s) != kNotYet; ++s) {
             for (std::uint32_t i = 0; i < steps[s].sends; ++i) {

@@ -2,7 +2,7 @@
 //
 // Rounds: a message leaves in the round of its step, counted from 0, and has come by the next one.
 // A step is in the first round in which it has all that it waits for, and in which the steps before
-// it in its lane have been done. So the rounds are the messages on the longest chain.
+// it in its sequence have been done. So the rounds are the messages on the longest chain.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ProgramMessage {
     std::uint32_t from = 0;  // member
     std::uint32_t to = 0;
     std::uint32_t round = 0;  // in which it leaves
-    std::uint32_t block = 0;  // the first one, or slot
+    std::uint32_t block = 0;  // the first one, or position
     std::uint32_t blocks = 0;
     bool reduce = false;
     Bytes bytes;

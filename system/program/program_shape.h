@@ -15,40 +15,49 @@ enum class Relation : std::uint8_t {
     Xor,       // peer = member ^ p, block = member ^ b, or b if there is only one block
     Grid,      // a coordinate a level, the first varies fastest; peers are such points too, and
                // each coordinate is added or XORed as its level says. All payloads have a level
-    Absolute,  // peer = p, block = b mod blocks; each member has a sequence of its own
+    Absolute,  // peer = p, block = b mod blocks; each member's steps are stored
+};
+
+// Extension of an all_to_all's payload. A block is there what a member, its origin, has for the
+// member of the block's number; origins are relative as peers are. With a `count` above 1 each
+// block stands for what that many have: first, first + stride, … (modulo the members).
+struct Origins {
+    std::uint32_t first = 0;
+    std::uint32_t count = 1;
+    std::uint32_t stride = 1;
+    bool operator==(const Origins&) const = default;
 };
 
 // The blocks first, first + stride, … (count of them), relative as the program says. Where a
-// program counts modulo the blocks they go on from block 0 after the last.
-//
-// In an all_to_all a block is what a member, its origin, has for the member of the block's number;
-// origins are relative too. With `origins` above 1 each block stands for what that many have:
-// origin, origin + origin_stride, … (modulo the members), and `count` counts pairs of block and
-// origin, origins first; the last block need not have all of its origins.
+// program counts modulo the blocks they go on from block 0 after the last. With several origins a
+// block `count` counts pairs of block and origin, the origins of a block together; the last block
+// need not have all of its origins.
 struct Payload {
     std::uint32_t first = 0;
     std::uint32_t stride = 1;
     std::uint32_t count = 1;
-    std::uint32_t origin = 0;
-    std::uint32_t origins = 1;
-    std::uint32_t origin_stride = 1;
+    Origins origins = {};
     std::uint32_t level = 0;
     bool operator==(const Payload&) const = default;
 
-    // Of the i-th element; the origin before it is taken modulo the members.
+    // The block of the i-th element.
     std::uint32_t block(std::uint32_t i) const {
-        return first + (origins == 1 ? i : i / origins) * stride;
+        return first + (origins.count == 1 ? i : i / origins.count) * stride;
     }
+    // The origin of the i-th element, before it is taken modulo the members.
     std::uint64_t origin_of(std::uint32_t i) const {
-        return origins == 1 ? origin : origin + std::uint64_t{i % origins} * origin_stride;
+        return origins.count == 1
+                   ? origins.first
+                   : origins.first + std::uint64_t{i % origins.count} * origins.stride;
     }
 };
 
 // A program within a program: the members that differ in one coordinate alone are a group, and
 // every group runs it. Of the whole's blocks, as many for each member, block b of the group stands
 // for those of a `members / blocks`-th of the group's members, in all groups that differ in the
-// coordinates above; below, coordinates are the group's own. In an all_to_all a pair of origin and
-// block stands for the pairs of all members that differ from the origin in the coordinates below.
+// coordinates above; below, coordinates are those of the group. In an all_to_all a pair of origin
+// and block stands for the pairs of all members that differ from the origin in the coordinates
+// below.
 struct ProgramLevel {
     std::uint32_t members = 1;  // of a group: the length of the coordinate
     std::uint32_t stride = 1;   // between two of them: the product of the lengths below

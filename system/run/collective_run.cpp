@@ -18,11 +18,12 @@ void CollectiveRun::begin(RunContext& context,
     context_ = &context;
     owner_ = &owner;
     program_ = &program;
-    has_lanes_ = program.has_lanes();
+    const ThreadBlocks* thread_blocks = program.thread_blocks();
+    const bool as_recorded = thread_blocks != nullptr && thread_blocks->as_recorded();
     costs_.begin(costs,
-                 program.as_recorded() ? Duration{} : context.endpoint_delay,
+                 as_recorded ? Duration{} : context.endpoint_delay,
                  context.memory,
-                 has_lanes_);
+                 thread_blocks != nullptr);
     copied_ps_.assign(costs_.copies() ? ranks.size() : 0, 0);
     id_ = id;
     sizes_ = program.cut(size);
@@ -31,12 +32,14 @@ void CollectiveRun::begin(RunContext& context,
     started_ = 0;
     finished_ = 0;
     ranks_ = std::move(ranks);
-    lanes_.assign(program.all_lanes(), {});
-    members_.clear();
-    done_ps_.clear();
-    if (program.has_lanes()) {
-        members_.resize(ranks_.size());
-        done_ps_.resize(program.all_steps());
+    sequences_.assign(program.sequences(), {});
+    if (thread_blocks == nullptr) {
+        thread_blocks_.reset();
+    } else {
+        if (thread_blocks_ == nullptr) {
+            thread_blocks_ = std::make_unique<ThreadBlockRun>(*this);
+        }
+        thread_blocks_->begin(program);
     }
     parked_.clear();
     free_parked_ = kNone;
@@ -44,131 +47,60 @@ void CollectiveRun::begin(RunContext& context,
 }
 
 void CollectiveRun::start(std::uint32_t member) {
-    const std::size_t first = has_lanes_ ? program_->lane_at(member, 0) : member;
-    const std::size_t end = first + (has_lanes_ ? program_->lanes(member) : 1);
-    ASTRA_CHECK(first == end || lanes_[first].step == kNotStarted, "a member starts once");
     ++started_;
     if (context_->recorder != nullptr) {
         causes_[member] = context_->recorder->current();
     }
     const SimTime begin = costs_.first_step(context_->queue.now());
-    if (has_lanes_) {
-        members_[member].lanes_left = program_->lanes(member);
-        members_[member].end_ps = begin.ps;
-    }
-    for (std::size_t at = first; at < end; ++at) {
-        lanes_[at].step = 0;
-        lanes_[at].clock.now_ps = begin.ps;
-    }
-    if (first == end) {
-        finish_soon(member, members_[member].end_ps);
-    }
-    for (std::size_t at = first; at < end; ++at) {
-        if (program_->steps_at(at).empty()) {
-            finish_lane(member, at);
-        } else if (enter_step(member, at)) {
-            advance(member, at);
-        }
-    }
-}
-
-// Begins with the step that the lane has come to; true if there is nothing to wait for.
-bool CollectiveRun::enter_step(std::uint32_t member, std::size_t at) {
-    Lane& lane = lanes_[at];
-    const Program::Step& step = program_->steps_at(at)[lane.step];
-    if (has_lanes_ && !released(member, lane, step)) {
-        lane.waiting = kHeldUp;
-        return false;
-    }
-    lane.waiting = awaited(member, step);
-    if (lane.waiting > 0) {
-        ask_for(member, lane, step);
-        take_parked(member, lane, step.wave);
-    }
-    return lane.waiting == 0;
-}
-
-// Whether the steps that the lane's step waits for are done; the lane's clock is then not before.
-bool CollectiveRun::released(std::uint32_t member, Lane& lane, const Program::Step& step) const {
-    for (const Program::Wait& wait : program_->waits(program_->extra(step))) {
-        const Lane& other = lanes_[program_->lane_at(member, wait.lane)];
-        // A step that is done has been left.
-        if (other.step == kNotStarted || other.step <= wait.step) {
-            return false;
-        }
-        const Program::Step& before = program_->steps(member, wait.lane)[wait.step];
-        lane.clock.now_ps = std::max(lane.clock.now_ps, done_ps_[program_->step_at(before)]);
-    }
-    return true;
-}
-
-// Starts the sends of the step that the lane has completed, and of all that follow without waiting.
-void CollectiveRun::advance(std::uint32_t member, std::size_t at) {
-    if (has_lanes_) {
-        ready_.push_back(at);
-        advance_lanes(member);
+    if (thread_blocks_ != nullptr) {
+        thread_blocks_->start(member, begin);
         return;
     }
+    begin_sequence(member, begin);
+    if (enter_step(member, member)) {
+        advance(member, member);
+    }
+}
+
+void CollectiveRun::begin_sequence(std::size_t at, SimTime begin) {
+    Sequence& sequence = sequences_[at];
+    ASTRA_CHECK(sequence.step == kNotStarted, "a member starts once");
+    sequence.step = 0;
+    sequence.clock.now_ps = begin.ps;
+}
+
+// Begins with the step that the sequence has come to; true if there is nothing to wait for.
+bool CollectiveRun::enter_step(std::uint32_t member, std::size_t at) {
+    Sequence& sequence = sequences_[at];
+    const Program::Step& step = program_->steps_at(at)[sequence.step];
+    sequence.waiting = awaited(member, step);
+    if (sequence.waiting > 0) {
+        ask_for(member, sequence, step);
+        take_parked(member, sequence, step.tag);
+    }
+    return sequence.waiting == 0;
+}
+
+// Starts the sends of the step that the member has completed, and of all that follow without
+// waiting.
+void CollectiveRun::advance(std::uint32_t member, std::size_t at) {
     do {
         if (complete_step(member, at)) {
-            finish_soon(member, lanes_[at].clock.end_ps());
+            finish_soon(member, sequences_[at].clock.end_ps());
             return;
         }
     } while (enter_step(member, at));
 }
 
-// As advance, of all lanes that are ready, and of those that get ready by it.
-void CollectiveRun::advance_lanes(std::uint32_t member) {
-    const std::size_t first = program_->lane_at(member, 0);
-    const std::size_t end = first + program_->lanes(member);
-    while (!ready_.empty()) {
-        const std::size_t at = ready_.back();
-        ready_.pop_back();
-        bool waited_for = false;
-        bool finished = false;
-        do {
-            const Program::Step& step = program_->steps_at(at)[lanes_[at].step];
-            waited_for = waited_for || program_->extra(step).waited_for;
-            finished = complete_step(member, at);
-        } while (!finished && enter_step(member, at));
-        if (finished) {
-            finish_lane(member, at);
-        }
-        for (std::size_t other = first; waited_for && other < end; ++other) {
-            if (lanes_[other].waiting == kHeldUp && enter_step(member, other)) {
-                ready_.push_back(other);
-            }
-        }
-    }
-}
-
-// True if it was the lane's last.
+// True if it was the sequence's last.
 bool CollectiveRun::complete_step(std::uint32_t member, std::size_t at) {
-    Lane& lane = lanes_[at];
+    Sequence& sequence = sequences_[at];
     const auto all = program_->steps_at(at);
-    const Program::Step& done = all[lane.step];
-    if (has_lanes_) {
-        const Program::Extra& extra = program_->extra(done);
-        for (const Program::Local& local : program_->locals(extra)) {
-            costs_.work(
-                lane.clock, program_->bytes_of(local, sizes_), local.reduce, {local.time_ps});
-        }
-        if (extra.waited_for) {
-            done_ps_[program_->step_at(done)] = lane.clock.end_ps();
-        }
-    }
+    const Program::Step& done = all[sequence.step];
     for (std::uint32_t i = 0; i < done.sends; ++i) {
-        issue(member, lane, done.first_send + i);
+        issue(member, sequence, done.first_send + i);
     }
-    return ++lane.step == all.size();
-}
-
-void CollectiveRun::finish_lane(std::uint32_t member, std::size_t at) {
-    Member& all = members_[member];
-    all.end_ps = std::max(all.end_ps, lanes_[at].clock.end_ps());
-    if (--all.lanes_left == 0) {
-        finish_soon(member, all.end_ps);
-    }
+    return ++sequence.step == all.size();
 }
 
 void CollectiveRun::finish_soon(std::uint32_t member, std::uint64_t at_ps) {
@@ -186,8 +118,8 @@ void CollectiveRun::finish_member(std::uint64_t argument) {
     owner_->member_finished(*this, member);
 }
 
-void CollectiveRun::issue(std::uint32_t member, const Lane& lane, std::uint32_t send) {
-    const SimTime at{lane.clock.now_ps};
+void CollectiveRun::issue(std::uint32_t member, const Sequence& sequence, std::uint32_t send) {
+    const SimTime at{sequence.clock.now_ps};
     if (!context_->rendezvous) {
         transmit(member, send, at);
     } else {
@@ -221,41 +153,46 @@ void CollectiveRun::deliver(std::uint64_t argument) {
     const auto member = static_cast<std::uint32_t>(argument >> 32);
     const auto send = static_cast<std::uint32_t>(argument);
     const Program::Send& op = program_->send(send);
-    const std::size_t at = has_lanes_ ? program_->lane_at(member, op.lane) : member;
-    Lane& lane = lanes_[at];
+    const std::size_t at = program_->sequence_at(member, op.sequence);
+    Sequence& sequence = sequences_[at];
     if (pairs_.sizes != nullptr &&
         goes_without(member, program_->sender_of(member, send), op.payload)) {
         return;
     }
-    if (lane.step == kNotStarted || program_->steps_at(at)[lane.step].wave != op.wave ||
-        lane.waiting == kHeldUp) {
-        park(lane, send);
+    if (sequence.step == kNotStarted || program_->steps_at(at)[sequence.step].tag != op.tag ||
+        sequence.waiting == kHeldUp) {
+        park(sequence, send);
         return;
     }
-    take(member, lane, send, context_->queue.now().ps);
-    if (--lane.waiting == 0) {
+    take(member, sequence, send, context_->queue.now().ps);
+    if (--sequence.waiting != 0) {
+        return;
+    }
+    if (thread_blocks_ != nullptr) {
+        thread_blocks_->advance(member, at);
+    } else {
         advance(member, at);
     }
 }
 
-// Deals with a message of the lane's step that came at `come_ps`.
+// Deals with a message of the sequence's step that came at `come_ps`.
 void CollectiveRun::take(std::uint32_t member,
-                         Lane& lane,
+                         Sequence& sequence,
                          std::uint32_t send_index,
                          std::uint64_t come_ps) {
     const Program::Send& send = program_->send(send_index);
     if (pairs_.sizes != nullptr &&
         pair_bytes(send.payload, program_->sender_of(member, send_index)).count == 0) {
-        lane.clock.now_ps = std::max(lane.clock.now_ps, come_ps);
+        sequence.clock.now_ps = std::max(sequence.clock.now_ps, come_ps);
         return;
     }
     if (!send.reduce) {
-        costs_.take(lane.clock, come_ps);
+        costs_.take(sequence.clock, come_ps);
         return;
     }
     const Bytes bytes =
         program_->bytes_of(send.payload, program_->sender_of(member, send_index), sizes_);
-    costs_.reduce(lane.clock, come_ps, bytes, {send.urgent, send.payload.count});
+    costs_.reduce(sequence.clock, come_ps, bytes, {send.urgent, send.payload.count});
 }
 
 // The messages that a member waits for in a step.
@@ -294,56 +231,58 @@ Bytes CollectiveRun::pair_bytes(const Payload& payload, std::uint32_t member) co
     return {bytes};
 }
 
-void CollectiveRun::park(Lane& lane, std::uint32_t send) {
-    std::uint32_t slot = free_parked_;
-    if (slot == kNone) {
-        slot = static_cast<std::uint32_t>(parked_.size());
+void CollectiveRun::park(Sequence& sequence, std::uint32_t send) {
+    std::uint32_t index = free_parked_;
+    if (index == kNone) {
+        index = static_cast<std::uint32_t>(parked_.size());
         parked_.emplace_back();
     } else {
-        free_parked_ = parked_[slot].next;
+        free_parked_ = parked_[index].next;
     }
-    parked_[slot] = {context_->queue.now().ps, send, kNone};
-    if (lane.parked == kNone) {
-        lane.parked = slot;
+    parked_[index] = {context_->queue.now().ps, send, kNone};
+    if (sequence.parked == kNone) {
+        sequence.parked = index;
     } else {
-        parked_[lane.parked_last].next = slot;
+        parked_[sequence.parked_last].next = index;
     }
-    lane.parked_last = slot;
+    sequence.parked_last = index;
 }
 
-// Takes the arrivals that the lane's new step has been waiting for.
-void CollectiveRun::take_parked(std::uint32_t member, Lane& lane, std::uint32_t wave) {
+// Takes the arrivals that the sequence's new step has been waiting for.
+void CollectiveRun::take_parked(std::uint32_t member, Sequence& sequence, std::uint32_t tag) {
     std::uint32_t previous = kNone;
-    for (std::uint32_t slot = lane.parked; slot != kNone && lane.waiting > 0;) {
-        const Parked parked = parked_[slot];
-        if (program_->send(parked.send).wave != wave) {
-            previous = slot;
-            slot = parked.next;
+    for (std::uint32_t index = sequence.parked; index != kNone && sequence.waiting > 0;) {
+        const Parked parked = parked_[index];
+        if (program_->send(parked.send).tag != tag) {
+            previous = index;
+            index = parked.next;
             continue;
         }
         const Program::Send& op = program_->send(parked.send);
         // It may have come before the member could say that it does not wait for it.
         if (pairs_.sizes == nullptr ||
             !goes_without(member, program_->sender_of(member, parked.send), op.payload)) {
-            take(member, lane, parked.send, parked.come_ps);
-            --lane.waiting;
+            take(member, sequence, parked.send, parked.come_ps);
+            --sequence.waiting;
         }
-        (previous == kNone ? lane.parked : parked_[previous].next) = parked.next;
+        (previous == kNone ? sequence.parked : parked_[previous].next) = parked.next;
         if (parked.next == kNone) {
-            lane.parked_last = previous;
+            sequence.parked_last = previous;
         }
-        parked_[slot].next = free_parked_;
-        free_parked_ = slot;
-        slot = parked.next;
+        parked_[index].next = free_parked_;
+        free_parked_ = index;
+        index = parked.next;
     }
 }
 
 // Under rendezvous a receiver asks for each message of a step as it comes to the step.
-void CollectiveRun::ask_for(std::uint32_t member, const Lane& lane, const Program::Step& step) {
+void CollectiveRun::ask_for(std::uint32_t member,
+                            const Sequence& sequence,
+                            const Program::Step& step) {
     if (!context_->rendezvous) {
         return;
     }
-    const SimTime at{lane.clock.now_ps};
+    const SimTime at{sequence.clock.now_ps};
     for (std::uint32_t i = 0; i < step.receives; ++i) {
         const Program::Receive& receive = program_->receive(step.first_receive + i);
         const std::uint32_t sender = program_->peer_of(member, receive.peer);

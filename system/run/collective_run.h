@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "astra/core/event_queue.h"
@@ -18,6 +19,7 @@
 #include "system/run/pair_sizes.h"
 #include "system/run/rendezvous.h"
 #include "system/run/step_costs.h"
+#include "system/run/thread_block_run.h"
 
 namespace astra {
 
@@ -74,12 +76,14 @@ class CollectiveRun {
     bool everyone_finished() const { return finished_ == ranks_.size(); }
 
   private:
+    friend class ThreadBlockRun;
     static constexpr std::uint32_t kNotStarted = 0xffffffffU;
     static constexpr std::uint32_t kNone = 0xffffffffU;
-    static constexpr std::uint32_t kHeldUp = 0xffffffffU;  // `waiting`: for steps of other lanes
+    // `waiting`: for something else than messages, before which it takes none.
+    static constexpr std::uint32_t kHeldUp = 0xffffffffU;
 
-    // A place in the steps of a member's lane.
-    struct Lane {
+    // How far a sequence of steps has come.
+    struct Sequence {
         StepClock clock;
         std::uint32_t step = kNotStarted;  // the one it waits in
         std::uint32_t waiting = 0;         // receives of the step still to come
@@ -91,24 +95,17 @@ class CollectiveRun {
         std::uint32_t send = 0;
         std::uint32_t next = kNone;
     };
-    // Of a member with several lanes.
-    struct Member {
-        std::uint64_t end_ps = 0;  // of the lanes that have finished, the last
-        std::uint32_t lanes_left = 0;
-    };
 
     void deliver(std::uint64_t argument);
     void finish_member(std::uint64_t argument);
-    // `at`: the lane's number among all (Program::lane_at).
+    // `at`: the sequence's number among all (Program::sequence_at).
+    void begin_sequence(std::size_t at, SimTime begin);
     void advance(std::uint32_t member, std::size_t at);
-    void advance_lanes(std::uint32_t member);
     bool enter_step(std::uint32_t member, std::size_t at);
     bool complete_step(std::uint32_t member, std::size_t at);
-    bool released(std::uint32_t member, Lane& lane, const Program::Step& step) const;
-    void finish_lane(std::uint32_t member, std::size_t at);
     void finish_soon(std::uint32_t member, std::uint64_t at_ps);
-    void issue(std::uint32_t member, const Lane& lane, std::uint32_t send);
-    void ask_for(std::uint32_t member, const Lane& lane, const Program::Step& step);
+    void issue(std::uint32_t member, const Sequence& sequence, std::uint32_t send);
+    void ask_for(std::uint32_t member, const Sequence& sequence, const Program::Step& step);
     void asked(std::uint64_t message);
     void sender_ready(std::uint64_t message);
     void transmit_now(std::uint64_t message);
@@ -118,9 +115,9 @@ class CollectiveRun {
         return now == kNoCause ? causes_[member] : now;
     }
     void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
-    void park(Lane& lane, std::uint32_t send);
-    void take_parked(std::uint32_t member, Lane& lane, std::uint32_t wave);
-    void take(std::uint32_t member, Lane& lane, std::uint32_t send, std::uint64_t come_ps);
+    void park(Sequence& sequence, std::uint32_t send);
+    void take_parked(std::uint32_t member, Sequence& sequence, std::uint32_t tag);
+    void take(std::uint32_t member, Sequence& sequence, std::uint32_t send, std::uint64_t come_ps);
     std::uint32_t awaited(std::uint32_t member, const Program::Step& step) const;
     bool goes_without(std::uint32_t receiver, std::uint32_t seen_by, const Payload& payload) const;
     Bytes bytes_of(const Payload& payload, std::uint32_t member) const {
@@ -139,17 +136,13 @@ class CollectiveRun {
     std::vector<std::uint64_t> copied_ps_;  // by member: when all that it has sent is handed over
     std::uint64_t id_ = 0;
     Program::BlockSizes sizes_;
-    bool has_lanes_ = false;
     Pairs pairs_;
     std::vector<Cause> causes_;  // by member: on whose behalf it takes part; if it is recorded
     std::uint32_t started_ = 0;
     std::uint32_t finished_ = 0;
     std::vector<std::uint32_t> ranks_;
-    std::vector<Lane> lanes_;
-    // Of programs with lanes only.
-    std::vector<Member> members_;
-    std::vector<std::uint64_t> done_ps_;  // of each step, if another waits for it
-    std::vector<std::size_t> ready_;      // lanes that may go on; empty between events
+    std::vector<Sequence> sequences_;
+    std::unique_ptr<ThreadBlockRun> thread_blocks_;  // null for a program without them
     std::vector<Parked> parked_;
     std::uint32_t free_parked_ = kNone;
     Rendezvous gates_;  // empty without rendezvous

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "system/algorithms/algorithm.h"
+#include "system/program/program_builder.h"
 
 namespace astra {
 

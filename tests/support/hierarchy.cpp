@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "system/algorithms/algorithm.h"
-#include "system/program/verifier.h"
+#include "system/program/verifier/verifier.h"
 #include "system/tuning/algorithm_choice.h"
 
 namespace astra {

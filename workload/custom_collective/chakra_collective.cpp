@@ -141,11 +141,11 @@ class BlockReader {
         return step;
     }
 
-    std::optional<Program::Wait> wait_of(const RawNode& node) const {
+    std::optional<ThreadBlocks::Wait> wait_of(const RawNode& node) const {
         if (node.attributes.number("depid").value_or(-1) < 0) {
             return std::nullopt;
         }
-        return Program::Wait{file_.small(node, "depid"), file_.small(node, "deps")};
+        return ThreadBlocks::Wait{file_.small(node, "depid"), file_.small(node, "deps")};
     }
 
     char buffer(const RawNode& node, const char* name) const {

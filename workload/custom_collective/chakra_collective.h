@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "system/program/program.h"
-#include "workload/custom_collective/thread_blocks.h"
+#include "workload/custom_collective/block_algorithm.h"
 
 namespace astra {
 

@@ -121,7 +121,7 @@ class GpuWriter {
             node.add_data_deps(next_ - 1);
         }
         if (leading_ && step.wait) {
-            const auto other = last_node_.find({step.wait->lane, step.wait->step});
+            const auto other = last_node_.find({step.wait->thread_block, step.wait->step});
             if (other != last_node_.end() && (place == 0 || other->second != next_ - 1)) {
                 node.add_data_deps(other->second);
             }
@@ -142,7 +142,7 @@ class GpuWriter {
         put(node, "tb_id", block_->id);
         attribute(node, "hasdep").set_int32_val(0);
         attribute(node, "depid")
-            .set_int32_val(step.wait ? static_cast<std::int32_t>(step.wait->lane) : -1);
+            .set_int32_val(step.wait ? static_cast<std::int32_t>(step.wait->thread_block) : -1);
         attribute(node, "deps")
             .set_int32_val(step.wait ? static_cast<std::int32_t>(step.wait->step) : -1);
         if (leading_) {

@@ -42,7 +42,7 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> waited_for(const BlockGpu& gpu
     for (const ThreadBlock& block : gpu.blocks) {
         for (const BlockStep& step : block.steps) {
             if (step.wait) {
-                steps.emplace(step.wait->lane, step.wait->step);
+                steps.emplace(step.wait->thread_block, step.wait->step);
             }
         }
     }
@@ -95,7 +95,7 @@ std::string msccl_text(const BlockAlgorithm& algorithm) {
                     step.destination,
                     step.destination_offset,
                     step.count,
-                    step.wait ? static_cast<int>(step.wait->lane) : -1,
+                    step.wait ? static_cast<int>(step.wait->thread_block) : -1,
                     step.wait ? static_cast<int>(step.wait->step) : -1,
                     waited.contains({block.id, s}) ? 1 : 0);
             }

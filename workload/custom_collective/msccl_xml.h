@@ -4,7 +4,7 @@
 #include <string>
 
 #include "workload/chakra/byte_source.h"
-#include "workload/custom_collective/thread_blocks.h"
+#include "workload/custom_collective/block_algorithm.h"
 
 namespace astra {
 

@@ -65,11 +65,11 @@ class MemberBlocks {
             step.destination = buffer_;
             step.destination_offset = chunk;
         }
-        if (last_ && last_->lane != place->second) {
+        if (last_ && last_->thread_block != place->second) {
             step.wait = last_;
         }
         std::vector<BlockStep>& steps = blocks_[place->second].steps;
-        last_ = Program::Wait{place->second, static_cast<std::uint32_t>(steps.size())};
+        last_ = ThreadBlocks::Wait{place->second, static_cast<std::uint32_t>(steps.size())};
         steps.push_back(step);
     }
 
@@ -78,7 +78,7 @@ class MemberBlocks {
     char buffer_;
     std::vector<ThreadBlock> blocks_;
     std::map<std::pair<std::uint32_t, bool>, std::uint32_t> numbers_;  // peer, whether it sends
-    std::optional<Program::Wait> last_;
+    std::optional<ThreadBlocks::Wait> last_;
 };
 
 }  // namespace
@@ -88,8 +88,9 @@ std::string blocks_refusal(const Program& program, CollectiveKind kind) {
         return std::string("the blocks of an algorithm for ") + name_of(kind) +
                " have no place in a buffer";
     }
-    return program.has_lanes() ? "it is made of thread blocks already: astra convert copies it"
-                               : "";
+    return program.thread_blocks() != nullptr
+               ? "it is made of thread blocks already: astra convert copies it"
+               : "";
 }
 
 BlockAlgorithm block_algorithm_of(const Program& program,

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "astra/core/types.h"
-#include "workload/custom_collective/thread_blocks.h"
+#include "workload/custom_collective/block_algorithm.h"
 
 namespace astra {
 

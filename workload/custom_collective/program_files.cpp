@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
-#include "system/program/verifier.h"
+#include "system/program/verifier/verifier.h"
 #include "workload/chakra/byte_source.h"
 #include "workload/custom_collective/chakra_collective.h"
 #include "workload/custom_collective/msccl_xml.h"
@@ -26,17 +26,14 @@ std::string too_large(const Program& program) {
     for (std::uint32_t send = 0; send < program.stored_sends(); ++send) {
         moved += program.send(send).payload.count;
     }
-    for (std::uint32_t member = 0; member < program.members(); ++member) {
-        for (std::uint32_t lane = 0; lane < program.lanes(member); ++lane) {
-            for (const Program::Step& step : program.steps(member, lane)) {
-                for (const auto& local : program.locals(program.extra(step))) {
-                    moved += local.count;
-                }
-            }
+    const ThreadBlocks* thread_blocks = program.thread_blocks();
+    for (std::size_t step = 0; thread_blocks != nullptr && step < program.stored_steps(); ++step) {
+        for (const ThreadBlocks::Local& local : thread_blocks->locals(step)) {
+            moved += local.count;
         }
     }
     const bool large = saturating_multiply(moved, words) > kMostWork ||
-                       saturating_multiply(std::uint64_t{program.slots()} * program.members(),
+                       saturating_multiply(std::uint64_t{program.positions()} * program.members(),
                                            words) > kMostMemory;
     return large ? "too large to be proved: fewer chunks, steps or gpus are needed" : "";
 }

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "system/program/program_source.h"
-#include "workload/custom_collective/thread_blocks.h"
+#include "workload/custom_collective/block_algorithm.h"
 
 namespace astra {
 

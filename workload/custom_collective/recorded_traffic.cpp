@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
+#include "system/program/thread_block_builder.h"
 #include "workload/custom_collective/chakra_collective.h"
 
 namespace astra {
@@ -16,15 +17,11 @@ namespace {
 
 constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 24U;
 
-// The sequences into which a member's nodes are put: a node follows a parent that is the last of
-// its lane, and waits for the others.
-struct Lanes {
-    struct Place {
-        std::uint32_t lane = 0;
-        std::uint32_t step = 0;
-    };
-    std::vector<std::vector<std::uint32_t>> nodes;  // of a lane, in order
-    std::vector<Place> places;                      // of a node
+// The thread blocks into which a member's nodes are put: a node follows a parent that is the last
+// of its thread block, and waits for the others.
+struct Arrangement {
+    std::vector<std::vector<std::uint32_t>> nodes;  // by thread block, in order
+    std::vector<ThreadBlocks::Wait> steps;          // by node: what waiting for it means
     std::vector<std::vector<std::uint32_t>> parents;
     std::vector<std::uint32_t> order;  // parents first
 };
@@ -43,12 +40,11 @@ class TrafficProgram {
                 total_,
                 unit_));
         }
-        ProgramBuilder builder(Relation::Absolute,
-                               static_cast<std::uint32_t>(traffic_.members.size()),
-                               static_cast<std::uint32_t>(blocks));
-        builder.set_layout({static_cast<std::uint32_t>(blocks), true, 0, 0});
+        ThreadBlockBuilder builder(static_cast<std::uint32_t>(traffic_.members.size()),
+                                   static_cast<std::uint32_t>(blocks),
+                                   {static_cast<std::uint32_t>(blocks), true, 0, 0});
         builder.set_as_recorded();
-        std::vector<Lanes> all;
+        std::vector<Arrangement> all;
         for (std::uint32_t member = 0; member < traffic_.members.size(); ++member) {
             all.push_back(arrange(member));
         }
@@ -74,7 +70,7 @@ class TrafficProgram {
         throw TraceError(fmt::format("{}.{}.et: {}", traffic_.file, member, what));
     }
 
-    Lanes arrange(std::uint32_t member) const {
+    Arrangement arrange(std::uint32_t member) const {
         const std::vector<RecordedNode>& nodes = traffic_.members[member];
         const auto count = static_cast<std::uint32_t>(nodes.size());
         std::unordered_map<std::uint64_t, std::uint32_t> index;
@@ -83,9 +79,9 @@ class TrafficProgram {
                 fail(member, fmt::format("two nodes have the id {}", nodes[i].id));
             }
         }
-        Lanes lanes;
-        lanes.parents.resize(count);
-        lanes.places.resize(count);
+        Arrangement all;
+        all.parents.resize(count);
+        all.steps.resize(count);
         std::vector<std::vector<std::uint32_t>> children(count);
         std::vector<std::uint32_t> missing(count, 0);
         for (std::uint32_t i = 0; i < count; ++i) {
@@ -96,51 +92,51 @@ class TrafficProgram {
                          fmt::format(
                              "node {} depends on node {}, which is not there", nodes[i].id, id));
                 }
-                lanes.parents[i].push_back(parent->second);
+                all.parents[i].push_back(parent->second);
                 children[parent->second].push_back(i);
                 ++missing[i];
             }
         }
         for (std::uint32_t i = 0; i < count; ++i) {
             if (missing[i] == 0) {
-                lanes.order.push_back(i);
+                all.order.push_back(i);
             }
         }
-        for (std::size_t at = 0; at < lanes.order.size(); ++at) {
-            place(lanes.order[at], lanes);
-            for (const std::uint32_t child : children[lanes.order[at]]) {
+        for (std::size_t at = 0; at < all.order.size(); ++at) {
+            append(all.order[at], all);
+            for (const std::uint32_t child : children[all.order[at]]) {
                 if (--missing[child] == 0) {
-                    lanes.order.push_back(child);
+                    all.order.push_back(child);
                 }
             }
         }
-        if (lanes.order.size() < count) {
+        if (all.order.size() < count) {
             const auto stuck = std::find_if(
                 missing.begin(), missing.end(), [](std::uint32_t left) { return left > 0; });
             fail(member,
                  fmt::format("the dependencies of node {} run in a circle",
                              nodes[static_cast<std::size_t>(stuck - missing.begin())].id));
         }
-        if (lanes.nodes.size() > ProgramBuilder::kMostLanes) {
+        if (all.nodes.size() > ThreadBlocks::kMostOfMember) {
             fail(member,
                  fmt::format("{} chains of nodes run at once; at most {} can be",
-                             lanes.nodes.size(),
-                             ProgramBuilder::kMostLanes));
+                             all.nodes.size(),
+                             ThreadBlocks::kMostOfMember));
         }
-        return lanes;
+        return all;
     }
 
-    static void place(std::uint32_t node, Lanes& lanes) {
-        for (const std::uint32_t parent : lanes.parents[node]) {
-            const auto [lane, step] = lanes.places[parent];
-            if (step + 1 == lanes.nodes[lane].size()) {
-                lanes.places[node] = {lane, step + 1};
-                lanes.nodes[lane].push_back(node);
+    static void append(std::uint32_t node, Arrangement& all) {
+        for (const std::uint32_t parent : all.parents[node]) {
+            const auto [block, step] = all.steps[parent];
+            if (step + 1 == all.nodes[block].size()) {
+                all.steps[node] = {block, step + 1};
+                all.nodes[block].push_back(node);
                 return;
             }
         }
-        lanes.places[node] = {static_cast<std::uint32_t>(lanes.nodes.size()), 0};
-        lanes.nodes.push_back({node});
+        all.steps[node] = {static_cast<std::uint32_t>(all.nodes.size()), 0};
+        all.nodes.push_back({node});
     }
 
     // The k-th send and the k-th receive of a tag between two members are one message.
@@ -167,39 +163,41 @@ class TrafficProgram {
         }
     }
 
-    void add(std::uint32_t member, const Lanes& lanes, ProgramBuilder& builder) {
+    void add(std::uint32_t member, const Arrangement& all, ThreadBlockBuilder& builder) {
         builder.begin_member();
-        for (std::uint32_t lane = 0; lane < lanes.nodes.size(); ++lane) {
-            builder.begin_lane(lane);
-            for (const std::uint32_t i : lanes.nodes[lane]) {
-                builder.begin_lane_step();
-                for (const std::uint32_t parent : lanes.parents[i]) {
-                    const auto& at = lanes.places[parent];
-                    if (at.lane != lane) {
-                        builder.wait(at.lane, at.step);
+        for (std::uint32_t block = 0; block < all.nodes.size(); ++block) {
+            builder.begin_thread_block(block);
+            for (const std::uint32_t i : all.nodes[block]) {
+                builder.begin_step();
+                for (const std::uint32_t parent : all.parents[i]) {
+                    if (all.steps[parent].thread_block != block) {
+                        builder.wait(all.steps[parent]);
                     }
                 }
-                const RecordedNode& node = traffic_.members[member][i];
-                const Payload payload{0, 1, static_cast<std::uint32_t>(node.size / unit_)};
-                if (node.size > total_) {
-                    fail(member,
-                         fmt::format("node {}: a message of {}, but the buffer has {}",
-                                     node.id,
-                                     node.size,
-                                     total_));
-                }
-                switch (node.type) {
-                    case RecordedNode::Type::Send:
-                        builder.lane_send(node.peer, channels_[i], payload);
-                        break;
-                    case RecordedNode::Type::Receive:
-                        builder.lane_receive(node.peer, channels_[i], payload, std::nullopt);
-                        break;
-                    case RecordedNode::Type::Compute:
-                        builder.local({0, 0, 0, false, node.duration_ps});
-                        break;
-                }
+                add_node(member, i, builder);
             }
+        }
+    }
+
+    void add_node(std::uint32_t member, std::uint32_t i, ThreadBlockBuilder& builder) const {
+        const RecordedNode& node = traffic_.members[member][i];
+        const Payload payload{0, 1, static_cast<std::uint32_t>(node.size / unit_)};
+        if (node.size > total_) {
+            fail(
+                member,
+                fmt::format(
+                    "node {}: a message of {}, but the buffer has {}", node.id, node.size, total_));
+        }
+        switch (node.type) {
+            case RecordedNode::Type::Send:
+                builder.send(node.peer, channels_[i], payload);
+                break;
+            case RecordedNode::Type::Receive:
+                builder.receive(node.peer, channels_[i], payload, std::nullopt);
+                break;
+            case RecordedNode::Type::Compute:
+                builder.local({0, 0, 0, false, node.duration_ps});
+                break;
         }
     }
 

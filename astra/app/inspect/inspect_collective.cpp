@@ -22,7 +22,7 @@
 #include "network/topology/topology_reader.h"
 #include "system/engine/engine_config.h"
 #include "system/program/program_report.h"
-#include "system/program/verifier.h"
+#include "system/program/verifier/verifier.h"
 #include "system/synthesis/bandwidth_bound.h"
 #include "system/tuning/algorithm_choice.h"
 #include "workload/custom_collective/chakra_collective.h"
@@ -342,15 +342,15 @@ class Inspection {
 
     std::uint64_t state_bytes() const {
         const std::uint64_t members = shape_.members;
-        const std::uint64_t slots = program_->slots();
+        const std::uint64_t positions = program_->positions();
         const std::uint64_t words = (members + 63) / 64;
         switch (kind_) {
             case CollectiveKind::AllToAll:
-                return saturating_multiply(8 * members * members, slots);
+                return saturating_multiply(8 * members * members, positions);
             case CollectiveKind::Barrier:
                 return 8 * members * words;
             default:
-                return saturating_multiply(8 * members * words, slots);
+                return saturating_multiply(8 * members * words, positions);
         }
     }
 

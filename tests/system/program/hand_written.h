@@ -7,13 +7,20 @@
 
 #include <gtest/gtest.h>
 
-#include "system/program/program.h"
-#include "system/program/verifier.h"
+#include "system/program/program_builder.h"
+#include "system/program/verifier/verifier.h"
 
 namespace astra {
 
 struct Op {
-    enum class What : std::uint8_t { Send, Receive, Reduce, ReducePartly, BeginWave, EndWave };
+    enum class What : std::uint8_t {
+        Send,
+        Receive,
+        Reduce,
+        ReducePartly,
+        BeginAnyOrder,
+        EndAnyOrder
+    };
     What what{};
     std::uint32_t peer = 0;
     Payload payload;
@@ -34,11 +41,11 @@ inline Op reduce(std::uint32_t peer, const Payload& payload = {}) {
 inline Op reduce_partly(std::uint32_t peer, const Payload& payload, std::uint32_t urgent) {
     return {Op::What::ReducePartly, peer, payload, urgent};
 }
-inline Op begin_wave() {
-    return {Op::What::BeginWave, 0, {}, 0};
+inline Op begin_any_order() {
+    return {Op::What::BeginAnyOrder, 0, {}, 0};
 }
-inline Op end_wave() {
-    return {Op::What::EndWave, 0, {}, 0};
+inline Op end_any_order() {
+    return {Op::What::EndAnyOrder, 0, {}, 0};
 }
 
 inline void put(const Op& op, ProgramBuilder& builder) {
@@ -55,11 +62,11 @@ inline void put(const Op& op, ProgramBuilder& builder) {
         case Op::What::ReducePartly:
             builder.receive_partly(op.peer, op.payload, op.urgent);
             break;
-        case Op::What::BeginWave:
-            builder.begin_wave();
+        case Op::What::BeginAnyOrder:
+            builder.begin_any_order();
             break;
-        case Op::What::EndWave:
-            builder.end_wave();
+        case Op::What::EndAnyOrder:
+            builder.end_any_order();
             break;
     }
 }

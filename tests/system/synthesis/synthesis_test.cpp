@@ -11,7 +11,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
 #include "network/topology/topology_reader.h"
-#include "system/program/verifier.h"
+#include "system/program/verifier/verifier.h"
 #include "system/synthesis/bandwidth_bound.h"
 #include "tests/system/synthesis/synthesis_fixture.h"
 #include "tests/validation/small_fabrics.h"

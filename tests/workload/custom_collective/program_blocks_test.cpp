@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "system/algorithms/algorithm.h"
-#include "system/program/verifier.h"
+#include "system/program/verifier/verifier.h"
 #include "system/tuning/algorithm_choice.h"
 
 namespace astra {
@@ -65,8 +65,8 @@ TEST(ProgramBlocks, HaveOneBlockAPeerAndDirection) {
     EXPECT_EQ(blocks[1].receive, 2U);
     ASSERT_EQ(blocks[1].steps.size(), 2U);
     EXPECT_EQ(blocks[1].steps[0].type, StepType::ReceiveReduceCopy);
-    EXPECT_EQ(blocks[1].steps[0].wait, (Program::Wait{0, 0}));
-    EXPECT_EQ(blocks[0].steps[1].wait, (Program::Wait{1, 0}));
+    EXPECT_EQ(blocks[1].steps[0].wait, (ThreadBlocks::Wait{0, 0}));
+    EXPECT_EQ(blocks[0].steps[1].wait, (ThreadBlocks::Wait{1, 0}));
 }
 
 TEST(ProgramBlocks, RefuseWhatHasNoPlaceInABuffer) {

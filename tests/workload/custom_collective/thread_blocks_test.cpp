@@ -39,7 +39,7 @@ constexpr const char* kExchange = R"(<algo name="exchange" nchunksperloop="2" ng
 </algo>
 )";
 
-class ThreadBlocks : public testing::Test {
+class ThreadBlockFiles : public testing::Test {
   protected:
     // What is said of a file; "" if it is proved.
     std::string fault(const std::string& text) {
@@ -68,43 +68,47 @@ constexpr const char* kFirstReceive =
 constexpr const char* kAdd =
     R"(<step s="0" type="re" srcbuf="s" srcoff="0" dstbuf="i" dstoff="0" cnt="2" depid="0" deps="1"/>)";
 
-TEST_F(ThreadBlocks, ProvesAProgramWithScratchAndWaits) {
+TEST_F(ThreadBlockFiles, ProvesAProgramWithScratchAndWaits) {
     EXPECT_EQ(fault(kExchange), "");
 }
 
-TEST_F(ThreadBlocks, FindsADroppedStep) {
-    EXPECT_THAT(fault(changed(kFirstSend, R"(<step s="0" type="nop"/>)")),
-                HasSubstr("member 1, lane 0, step 1: a receive without its send at member 0"));
+TEST_F(ThreadBlockFiles, FindsADroppedStep) {
+    EXPECT_THAT(
+        fault(changed(kFirstSend, R"(<step s="0" type="nop"/>)")),
+        HasSubstr("member 1, thread block 0, step 1: a receive without its send at member 0"));
     EXPECT_THAT(fault(changed(kAdd, R"(<step s="0" type="nop"/>)")),
                 HasSubstr("at the end: member 0, block 0: lacks the contribution of member 1"));
 }
 
-TEST_F(ThreadBlocks, FindsAMissingReceive) {
-    EXPECT_THAT(fault(changed(kFirstReceive, R"(<step s="1" type="nop"/>)")),
-                HasSubstr("member 1, lane 0, step 0: a send without its receive at member 0"));
+TEST_F(ThreadBlockFiles, FindsAMissingReceive) {
+    EXPECT_THAT(
+        fault(changed(kFirstReceive, R"(<step s="1" type="nop"/>)")),
+        HasSubstr("member 1, thread block 0, step 0: a send without its receive at member 0"));
 }
 
-TEST_F(ThreadBlocks, FindsWhatIsReducedTwice) {
+TEST_F(ThreadBlockFiles, FindsWhatIsReducedTwice) {
     const std::string again =
         R"(<step s="1" type="re" srcbuf="s" srcoff="0" dstbuf="i" dstoff="0" cnt="2" depid="-1" deps="-1"/>)";
-    EXPECT_THAT(fault(changed(kAdd, std::string(kAdd) + "\n" + again)),
-                HasSubstr("member 0, lane 5, step 1: the contribution of member 1 to block 0 is "
-                          "reduced twice"));
+    EXPECT_THAT(
+        fault(changed(kAdd, std::string(kAdd) + "\n" + again)),
+        HasSubstr("member 0, thread block 5, step 1: the contribution of member 1 to block 0 is "
+                  "reduced twice"));
 }
 
-TEST_F(ThreadBlocks, FindsASwappedChunk) {
+TEST_F(ThreadBlockFiles, FindsASwappedChunk) {
     const std::string swapped =
         R"(<step s="0" type="re" srcbuf="s" srcoff="1" dstbuf="i" dstoff="0" cnt="1" depid="0" deps="1"/>)";
-    EXPECT_THAT(fault(changed(kAdd, swapped)),
-                HasSubstr("member 0, lane 5, step 0: block 0: adds data of block 1 to data of "
-                          "block 0"));
+    EXPECT_THAT(
+        fault(changed(kAdd, swapped)),
+        HasSubstr("member 0, thread block 5, step 0: block 0: adds data of block 1 to data of "
+                  "block 0"));
 }
 
 // Without its wait the addition may come before what it adds has come, or what is sent may be
 // changed before.
-TEST_F(ThreadBlocks, FindsARace) {
+TEST_F(ThreadBlockFiles, FindsARace) {
     std::string text = changed(R"(depid="0" deps="1")", R"(depid="-1" deps="-1")");
-    EXPECT_THAT(fault(text), HasSubstr("adds slot 2, which holds nothing"));
+    EXPECT_THAT(fault(text), HasSubstr("adds position 2, which holds nothing"));
     text = changed(R"(depid="0" deps="1")", R"(depid="0" deps="0")");
     EXPECT_THAT(
         fault(text),
@@ -116,13 +120,13 @@ TEST_F(ThreadBlocks, FindsARace) {
         R"(dstoff="3" cnt="1" depid="-1" deps="-1"/></tb></gpu>)";
     text = changed("</tb>\n</gpu>", third);
     text.replace(text.find("s_chunks=\"2\""), 12, "s_chunks=\"4\"");
-    EXPECT_THAT(
-        fault(text),
-        HasSubstr("member 0, lane 5, step 0: changes block 0, which lane 7, step 0 reads, and "
-                  "nothing puts the two in order"));
+    EXPECT_THAT(fault(text),
+                HasSubstr("member 0, thread block 5, step 0: changes block 0, which thread block "
+                          "7, step 0 reads, and "
+                          "nothing puts the two in order"));
 }
 
-TEST_F(ThreadBlocks, FindsADanglingDependency) {
+TEST_F(ThreadBlockFiles, FindsADanglingDependency) {
     EXPECT_THAT(fault(changed(R"(depid="0" deps="1")", R"(depid="3" deps="1")")),
                 HasSubstr("a.xml:9: gpu 0, thread block 5, step 0 (re): depends on thread block 3, "
                           "which is not there"));
@@ -130,16 +134,18 @@ TEST_F(ThreadBlocks, FindsADanglingDependency) {
                 HasSubstr("depends on step 2 of thread block 0, which has the steps 0 to 1"));
 }
 
-TEST_F(ThreadBlocks, FindsACycleOfDependencies) {
+TEST_F(ThreadBlockFiles, FindsACycleOfDependencies) {
     std::string text = changed(kFirstSend,
                                R"(<step s="0" type="s" srcbuf="i" srcoff="0" cnt="2" depid="5" )"
                                R"(deps="0"/>)");
-    EXPECT_THAT(fault(text),
-                HasSubstr("deadlock: member 0, lane 0, step 0: waits for step 0 of lane 5, which "
-                          "waits in step 0"));
+    EXPECT_THAT(
+        fault(text),
+        HasSubstr(
+            "deadlock: member 0, thread block 0, step 0: waits for step 0 of thread block 5, which "
+            "waits in step 0"));
 }
 
-TEST_F(ThreadBlocks, NamesBuffersAndPeersThatAreNotThere) {
+TEST_F(ThreadBlockFiles, NamesBuffersAndPeersThatAreNotThere) {
     EXPECT_THAT(
         fault(changed(R"(dstbuf="s" dstoff="0" cnt="2")", R"(dstbuf="s" dstoff="1" cnt="2")")),
         HasSubstr("uses chunks 1 to 2 of buffer s, which has 2"));
@@ -151,7 +157,7 @@ TEST_F(ThreadBlocks, NamesBuffersAndPeersThatAreNotThere) {
                 HasSubstr("allreduce"));
 }
 
-TEST_F(ThreadBlocks, RefusesHostileFiles) {
+TEST_F(ThreadBlockFiles, RefusesHostileFiles) {
     EXPECT_THAT(
         fault("<!DOCTYPE a [<!ENTITY b \"bb\"><!ENTITY c \"&b;&b;\">]>" + std::string(kExchange)),
         HasSubstr("a document type is not allowed here"));
@@ -176,7 +182,7 @@ TEST_F(ThreadBlocks, RefusesHostileFiles) {
 }
 
 // Everything that a file says comes back: fused steps, waits, buffers.
-TEST_F(ThreadBlocks, ReadsWhatItWrites) {
+TEST_F(ThreadBlockFiles, ReadsWhatItWrites) {
     const std::string file = folder_.write("b.xml", kExchange);
     const BlockAlgorithm algorithm = read_block_algorithm(file);
     EXPECT_EQ(read_block_algorithm(folder_.write("c.xml", msccl_text(algorithm))), algorithm);

@@ -24,21 +24,24 @@
 // waits for one particular message, and the outcome is the same in whatever order the members run
 // (Kahn, "The semantics of a simple language for parallel programming", 1974).
 //
-// Within a wave messages are really taken as they come. Three rules make that order irrelevant:
-//   - no step of a wave but the last sends a block that a message of the wave changes;
-//   - two messages of a wave change the same block only if both reduce;
+// Messages of one tag are really taken as they come. Three rules make that order irrelevant:
+//   - no step of a tag but the last sends a block that a message of the tag changes;
+//   - two messages of a tag change the same block only if both reduce;
 //   - of a message that is reduced partly, a step sends on no more blocks than are urgent.
 // Nor can another order deadlock: a step that has the messages listed up to it has as many as it
 // needs.
 //
-// Where a member has lanes they go on one by one, each as far as it can; that no other order gives
-// anything else is shown by a third rule: of two steps of different lanes that use a slot, one of
-// them changing it, one comes before the other in every order, by waits within the member or by
-// messages (lane_check.h).
+// Where a member has thread blocks they go on one by one, each as far as it can; that no other
+// order gives anything else is shown by another rule: of two steps of different thread blocks that
+// use a position, one of them changing it, one comes before the other in every order, by waits
+// within the member or by messages (race_check.h).
 //
-// Where slots are memory a set also says which data it is a sum of; what is sent from one slot may
-// be received into any other, and only sets of the same data add up. At the end the blocks that a
-// member must have are where the program's layout says.
+// Where a program has memory a set also says which data it is a sum of; what is sent from one
+// position may be received at any other, and only sets of the same data add up. At the end the
+// blocks that a member must have are where the program's layout says.
+//
+// What a switch copies or sums up (switch_operations.h) is executed message by message, which gives
+// the same; switch_check.h has the rules for which messages these can be.
 //
 // Cost, with n members, b blocks and m messages of c blocks: time m·c·n/64, memory n·b·n/64 words
 // (all_to_all: m, and n·n·n words). Meant for some 128 members, which takes below a second.
@@ -59,8 +62,8 @@ struct Verdict {
     std::string fault;
 };
 
-// Of a program whose data are not known: the first message whose ends differ in size, or deadlock;
-// "" if there is none.
+// The fault of a program whose data are not known: the first message whose ends differ in size, or
+// deadlock; "" if there is none.
 std::string traffic_fault(const Program& program);
 
 // `root` matters to broadcast, reduce, gather and scatter only.

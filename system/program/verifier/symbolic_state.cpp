@@ -1,4 +1,4 @@
-#include "system/program/symbolic_state.h"
+#include "system/program/verifier/symbolic_state.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,21 +23,21 @@ SymbolicState::SymbolicState(const Program& program, CollectiveKind kind, std::u
       members_(program.members()),
       blocks_(program.blocks()),
       root_(root),
-      memory_(program.has_memory()),
-      slots_(memory_   ? program.slots()
-             : meets() ? 1
-                       : blocks_ * (transposes() ? members_ : 1)),
+      memory_(program.memory() != nullptr),
+      positions_(memory_   ? program.positions()
+                 : meets() ? 1
+                           : blocks_ * (transposes() ? members_ : 1)),
       words_(transposes() ? 1 : (members_ + kWordBits - 1) / kWordBits + (memory_ ? 1 : 0)),
-      sets_(std::size_t{members_} * slots_ * words_) {
+      sets_(std::size_t{members_} * positions_ * words_) {
     if (memory_) {
         fill_memory();
         return;
     }
     for (std::uint32_t member = 0; member < members_; ++member) {
         const std::uint32_t bit = transposes() ? 0 : member;
-        for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-            if (starts_with(member, slot)) {
-                const std::size_t first = (std::size_t{member} * slots_ + slot) * words_;
+        for (std::uint32_t position = 0; position < positions_; ++position) {
+            if (starts_with(member, position)) {
+                const std::size_t first = (std::size_t{member} * positions_ + position) * words_;
                 sets_[first + bit / kWordBits] = std::uint64_t{1} << (bit % kWordBits);
             }
         }
@@ -49,9 +49,9 @@ bool SymbolicState::has_block_a_member(CollectiveKind kind) {
            kind != CollectiveKind::Broadcast && kind != CollectiveKind::Barrier;
 }
 
-std::uint32_t SymbolicState::slot_of(std::uint32_t member,
-                                     const Payload& payload,
-                                     std::uint32_t i) const {
+std::uint32_t SymbolicState::position_of(std::uint32_t member,
+                                         const Payload& payload,
+                                         std::uint32_t i) const {
     if (meets()) {
         return 0;
     }
@@ -59,46 +59,50 @@ std::uint32_t SymbolicState::slot_of(std::uint32_t member,
     return transposes() ? program_.origin_of(member, payload, i) * blocks_ + block : block;
 }
 
-std::string SymbolicState::slot_name(std::uint32_t slot) const {
+std::string SymbolicState::position_name(std::uint32_t position) const {
     if (memory_) {
-        return slot < blocks_ ? fmt::format("block {}", slot) : fmt::format("slot {}", slot);
+        return position < blocks_ ? fmt::format("block {}", position)
+                                  : fmt::format("position {}", position);
     }
-    return transposes() ? fmt::format("block {} of member {}", slot % blocks_, slot / blocks_)
-                        : fmt::format("block {}", slot);
+    return transposes()
+               ? fmt::format("block {} of member {}", position % blocks_, position / blocks_)
+               : fmt::format("block {}", position);
 }
 
-bool SymbolicState::is_empty(std::uint32_t member, std::uint32_t slot) const {
-    const std::uint64_t* words = set(member, slot);
+bool SymbolicState::is_empty(std::uint32_t member, std::uint32_t position) const {
+    const std::uint64_t* words = set(member, position);
     return std::all_of(words, words + words_, [](std::uint64_t word) { return word == 0; });
 }
 
-void SymbolicState::overwrite(std::uint32_t member, std::uint32_t slot, const std::uint64_t* with) {
-    const std::size_t first = (std::size_t{member} * slots_ + slot) * words_;
+void SymbolicState::overwrite(std::uint32_t member,
+                              std::uint32_t position,
+                              const std::uint64_t* with) {
+    const std::size_t first = (std::size_t{member} * positions_ + position) * words_;
     std::copy(with, with + words_, sets_.data() + first);
 }
 
-void SymbolicState::add(std::uint32_t member, std::uint32_t slot, const std::uint64_t* more) {
-    const std::size_t first = (std::size_t{member} * slots_ + slot) * words_;
+void SymbolicState::add(std::uint32_t member, std::uint32_t position, const std::uint64_t* more) {
+    const std::size_t first = (std::size_t{member} * positions_ + position) * words_;
     for (std::uint32_t word = 0; word < words_; ++word) {
         sets_[first + word] |= more[word];
     }
 }
 
 std::optional<std::uint32_t> SymbolicState::shared(std::uint32_t member,
-                                                   std::uint32_t slot,
+                                                   std::uint32_t position,
                                                    const std::uint64_t* more) const {
-    const std::uint64_t* words = set(member, slot);
+    const std::uint64_t* words = set(member, position);
     for (std::uint32_t word = 0; word < contribution_words(); ++word) {
         const std::uint64_t twice = words[word] & more[word];
         if (twice != 0) {
             const auto bit = static_cast<std::uint32_t>(std::countr_zero(twice));
-            return transposes() ? slot / blocks_ : word * kWordBits + bit;
+            return transposes() ? position / blocks_ : word * kWordBits + bit;
         }
     }
     return std::nullopt;
 }
 
-bool SymbolicState::starts_with(std::uint32_t member, std::uint32_t slot) const {
+bool SymbolicState::starts_with(std::uint32_t member, std::uint32_t position) const {
     switch (kind_) {
         case CollectiveKind::AllReduce:
         case CollectiveKind::Reduce:
@@ -108,17 +112,18 @@ bool SymbolicState::starts_with(std::uint32_t member, std::uint32_t slot) const 
             return true;
         case CollectiveKind::AllGather:
         case CollectiveKind::Gather:
-            return owner_of(slot) == member;
+            return owner_of(position) == member;
         case CollectiveKind::Broadcast:
         case CollectiveKind::Scatter:
             return member == root_;
         case CollectiveKind::AllToAll:
-            return slot / blocks_ == member;
+            return position / blocks_ == member;
     }
     return false;
 }
 
-SymbolicState::Promise SymbolicState::ends_with(std::uint32_t member, std::uint32_t slot) const {
+SymbolicState::Promise SymbolicState::ends_with(std::uint32_t member,
+                                                std::uint32_t position) const {
     const auto only_if = [](bool here, Promise promise) { return here ? promise : Promise{}; };
     const Promise all{Wanted::All, 0};
     switch (kind_) {
@@ -129,23 +134,23 @@ SymbolicState::Promise SymbolicState::ends_with(std::uint32_t member, std::uint3
             return only_if(member == root_, all);
         case CollectiveKind::ReduceScatter:
         case CollectiveKind::ReduceScatterBlock:
-            return only_if(owner_of(slot) == member, all);
+            return only_if(owner_of(position) == member, all);
         case CollectiveKind::AllGather:
-            return {Wanted::One, owner_of(slot)};
+            return {Wanted::One, owner_of(position)};
         case CollectiveKind::Gather:
-            return only_if(member == root_, {Wanted::One, owner_of(slot)});
+            return only_if(member == root_, {Wanted::One, owner_of(position)});
         case CollectiveKind::Broadcast:
             return {Wanted::One, root_};
         case CollectiveKind::Scatter:
-            return only_if(owner_of(slot) == member, {Wanted::One, root_});
+            return only_if(owner_of(position) == member, {Wanted::One, root_});
         case CollectiveKind::AllToAll:
-            return only_if(owner_of(slot) == member, {Wanted::One, 0});
+            return only_if(owner_of(position) == member, {Wanted::One, 0});
     }
     return {};
 }
 
 void SymbolicState::fill_memory() {
-    const BufferLayout& layout = program_.layout();
+    const BufferLayout& layout = *program_.memory();
     for (std::uint32_t member = 0; member < members_; ++member) {
         std::uint32_t count = 0;
         for (std::uint32_t block = 0; block < blocks_; ++block) {
@@ -153,9 +158,10 @@ void SymbolicState::fill_memory() {
             if (!there) {
                 continue;
             }
-            const std::uint32_t slot = layout.in_place ? block : layout.input + count;
+            const std::uint32_t position = layout.in_place ? block : layout.input + count;
             ++count;
-            std::uint64_t* words = sets_.data() + (std::size_t{member} * slots_ + slot) * words_;
+            std::uint64_t* words =
+                sets_.data() + (std::size_t{member} * positions_ + position) * words_;
             words[member / kWordBits] = std::uint64_t{1} << (member % kWordBits);
             words[words_ - 1] = data_of(member, block) + 1;
         }
@@ -173,9 +179,9 @@ std::string SymbolicState::data_name(std::uint64_t data) const {
 }
 
 std::string SymbolicState::mixed(std::uint32_t member,
-                                 std::uint32_t slot,
+                                 std::uint32_t position,
                                  const std::uint64_t* more) const {
-    const std::uint64_t* here = set(member, slot);
+    const std::uint64_t* here = set(member, position);
     if (!memory_ || here[words_ - 1] == 0 || here[words_ - 1] == more[words_ - 1]) {
         return "";
     }
@@ -189,7 +195,7 @@ bool SymbolicState::has_at_end(std::uint32_t member, std::uint32_t block) const 
 }
 
 std::string SymbolicState::broken_memory() const {
-    const BufferLayout& layout = program_.layout();
+    const BufferLayout& layout = *program_.memory();
     const std::uint32_t a_member = blocks_ / members_;
     for (std::uint32_t member = 0; member < members_; ++member) {
         std::uint32_t count = 0;
@@ -202,11 +208,11 @@ std::string SymbolicState::broken_memory() const {
             const Promise promise = swap ? Promise{Wanted::One, origin} : ends_with(member, block);
             const std::uint64_t data =
                 swap ? data_of(origin, member * a_member + block % a_member) : block;
-            const std::uint32_t slot = layout.in_place ? block : layout.output + count;
+            const std::uint32_t position = layout.in_place ? block : layout.output + count;
             ++count;
-            const std::uint64_t* words = set(member, slot);
+            const std::uint64_t* words = set(member, position);
             const std::string where =
-                fmt::format("at the end: member {}, {}", member, slot_name(slot));
+                fmt::format("at the end: member {}, {}", member, position_name(position));
             if (words[words_ - 1] != data + 1) {
                 return words[words_ - 1] == 0
                            ? fmt::format(
@@ -235,8 +241,8 @@ std::string SymbolicState::broken_promise() const {
         return broken_memory();
     }
     for (std::uint32_t member = 0; member < members_; ++member) {
-        for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-            std::string fault = broken_promise(member, slot);
+        for (std::uint32_t position = 0; position < positions_; ++position) {
+            std::string fault = broken_promise(member, position);
             if (!fault.empty()) {
                 return fault;
             }
@@ -245,14 +251,14 @@ std::string SymbolicState::broken_promise() const {
     return "";
 }
 
-std::string SymbolicState::broken_promise(std::uint32_t member, std::uint32_t slot) const {
-    const Promise promise = ends_with(member, slot);
+std::string SymbolicState::broken_promise(std::uint32_t member, std::uint32_t position) const {
+    const Promise promise = ends_with(member, position);
     if (promise.wanted == Wanted::Anything) {
         return "";
     }
     const std::uint32_t bits = transposes() ? 1 : members_;
     for (std::uint32_t other = 0; other < bits; ++other) {
-        const bool there = has_bit(set(member, slot), other);
+        const bool there = has_bit(set(member, position), other);
         if (there == (promise.wanted == Wanted::All || promise.member == other)) {
             continue;
         }
@@ -260,12 +266,12 @@ std::string SymbolicState::broken_promise(std::uint32_t member, std::uint32_t sl
             return fmt::format(
                 "at the end: member {} does not know that member {} entered", member, other);
         }
-        if (is_empty(member, slot)) {
-            return fmt::format("at the end: member {} lacks {}", member, slot_name(slot));
+        if (is_empty(member, position)) {
+            return fmt::format("at the end: member {} lacks {}", member, position_name(position));
         }
         return fmt::format("at the end: member {}, {}: {} the contribution of member {}",
                            member,
-                           slot_name(slot),
+                           position_name(position),
                            there ? "should not hold" : "lacks",
                            other);
     }

@@ -1,8 +1,8 @@
-#include "system/program/range_check.h"
+#include "system/program/verifier/range_check.h"
 
 #include <fmt/format.h>
 
-#include "system/program/symbolic_state.h"
+#include "system/program/verifier/symbolic_state.h"
 
 namespace astra {
 
@@ -24,7 +24,7 @@ class RangeCheck {
         if (SymbolicState::has_block_a_member(kind_) && program_.blocks() % members != 0) {
             return fmt::format("{} blocks, but {} members", program_.blocks(), members);
         }
-        if (program_.has_memory() && kind_ == CollectiveKind::Barrier) {
+        if (program_.memory() != nullptr && kind_ == CollectiveKind::Barrier) {
             return "a barrier has no memory";
         }
         for (std::uint32_t member = 0; member < members; ++member) {
@@ -38,12 +38,12 @@ class RangeCheck {
 
   private:
     std::string fault_of(std::uint32_t member) const {
-        for (std::uint32_t lane = 0; lane < program_.lanes(member); ++lane) {
-            const auto steps = program_.steps(member, lane);
+        for (std::uint32_t sequence = 0; sequence < program_.sequences_of(member); ++sequence) {
+            const auto steps = program_.steps(member, sequence);
             for (std::size_t s = 0; s < steps.size(); ++s) {
                 const std::string fault = fault_of(member, steps[s]);
                 if (!fault.empty()) {
-                    return fmt::format("{}: {}", program_.place(member, lane, s), fault);
+                    return fmt::format("{}: {}", program_.step_name(member, sequence, s), fault);
                 }
             }
         }
@@ -53,38 +53,43 @@ class RangeCheck {
     std::string fault_of(std::uint32_t member, const Program::Step& step) const {
         std::string fault;
         for (std::uint32_t i = 0; i < step.receives && fault.empty(); ++i) {
-            const std::uint32_t op = step.first_receive + i;
-            const Program::Receive& receive = program_.receive(op);
+            const Program::Receive& receive = program_.receive(step.first_receive + i);
             fault = fault_of(member, receive.peer, receive.payload);
-            if (fault.empty() && program_.has_lanes()) {
-                fault = beyond(program_.addend(op), receive.payload.count);
-            }
         }
         for (std::uint32_t i = 0; i < step.sends && fault.empty(); ++i) {
             const Program::Send& op = program_.send(step.first_send + i);
             fault = fault_of(member, op.peer, op.payload);
         }
-        if (program_.has_lanes()) {
-            for (const Program::Local& local : program_.locals(program_.extra(step))) {
-                fault = fault.empty() ? beyond(local.from, local.count) : fault;
-                fault = fault.empty() ? beyond(local.to, local.count) : fault;
-            }
+        return fault.empty() && program_.thread_blocks() != nullptr
+                   ? fault_of(*program_.thread_blocks(), step)
+                   : fault;
+    }
+
+    std::string fault_of(const ThreadBlocks& thread_blocks, const Program::Step& step) const {
+        std::string fault;
+        for (std::uint32_t i = 0; i < step.receives && fault.empty(); ++i) {
+            const std::uint32_t op = step.first_receive + i;
+            fault = beyond(thread_blocks.addend(op), program_.receive(op).payload.count);
+        }
+        for (const ThreadBlocks::Local& local : thread_blocks.locals(program_.number_of(step))) {
+            fault = fault.empty() ? beyond(local.from, local.count) : fault;
+            fault = fault.empty() ? beyond(local.to, local.count) : fault;
         }
         return fault;
     }
 
     std::string beyond(std::uint32_t first, std::uint32_t count) const {
         const std::uint64_t end = std::uint64_t{first} + count;
-        return end <= program_.slots()
+        return end <= program_.positions()
                    ? ""
-                   : fmt::format("uses slot {}, of {}", end - 1, program_.slots());
+                   : fmt::format("uses position {}, of {}", end - 1, program_.positions());
     }
 
     std::string fault_of(std::uint32_t member,
                          std::uint32_t relative_peer,
                          const Payload& payload) const {
         const std::uint32_t members = program_.members();
-        const std::uint32_t blocks = program_.slots();
+        const std::uint32_t blocks = program_.positions();
         const std::uint32_t peer = program_.peer_of(member, relative_peer);
         if (peer >= members) {
             return fmt::format("its peer is member {}, of {}", peer, members);
@@ -99,10 +104,10 @@ class RangeCheck {
         if (payload.first >= blocks) {
             return fmt::format("names block {}, of {}", payload.first, blocks);
         }
-        if (program_.has_memory()) {
+        if (program_.memory() != nullptr) {
             return beyond(payload.first, payload.count);
         }
-        if (payload.origins == 0) {
+        if (payload.origins.count == 0) {
             return "a payload of no origin";
         }
         for (std::uint32_t i = 0; i < elements; ++i) {

@@ -1,4 +1,4 @@
-#include "workload/custom_collective/thread_blocks.h"
+#include "workload/custom_collective/block_algorithm.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
+#include "system/program/thread_block_builder.h"
 
 namespace astra {
 
@@ -16,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, kStepTypes> kSpellings = {
     "nop", "s", "r", "cpy", "re", "rrc", "rcs", "rrs", "rrcs"};
 
-constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 24U;
+constexpr std::uint64_t kMostPositions = std::uint64_t{1} << 24U;
 
 struct NamedKind {
     std::string_view name;
@@ -33,10 +34,10 @@ constexpr std::array<NamedKind, 9> kKinds = {{{"allreduce", CollectiveKind::AllR
                                               {"scatter", CollectiveKind::Scatter},
                                               {"custom", std::nullopt}}};
 
-// Where buffers lie in a member's slots.
-class Slots {
+// Where buffers lie in a member's memory.
+class Buffers {
   public:
-    explicit Slots(const BlockAlgorithm& algorithm)
+    explicit Buffers(const BlockAlgorithm& algorithm)
         : members_(static_cast<std::uint32_t>(algorithm.gpus.size())) {
         const auto kind = algorithm.kind;
         part_ = algorithm.chunks / std::max(members_, 1U);
@@ -77,14 +78,14 @@ class Slots {
         for (const BlockGpu& gpu : algorithm.gpus) {
             blocks = std::max(blocks, static_cast<std::uint32_t>(gpu.blocks.size()));
         }
-        const std::uint64_t slots = registers_at_ + std::uint64_t{registers_} * blocks;
-        if (slots > kMostSlots) {
+        const std::uint64_t positions = registers_at_ + std::uint64_t{registers_} * blocks;
+        if (positions > kMostPositions) {
             throw TraceError(fmt::format("{}: needs {} chunks of memory a gpu; at most {} can be",
                                          algorithm.file,
-                                         slots,
-                                         kMostSlots));
+                                         positions,
+                                         kMostPositions));
         }
-        layout_.slots = static_cast<std::uint32_t>(slots);
+        layout_.positions = static_cast<std::uint32_t>(positions);
     }
 
     const BufferLayout& layout() const { return layout_; }
@@ -99,7 +100,9 @@ class Slots {
                offset;
     }
     // Where a thread block keeps what it sends on without storing it.
-    std::uint32_t own(std::uint32_t lane) const { return registers_at_ + registers_ * lane; }
+    std::uint32_t registers_of(std::uint32_t thread_block) const {
+        return registers_at_ + registers_ * thread_block;
+    }
 
   private:
     std::uint32_t members_;
@@ -118,13 +121,12 @@ class ProgramMaker {
   public:
     explicit ProgramMaker(const BlockAlgorithm& algorithm)
         : algorithm_(algorithm),
-          slots_(algorithm),
-          builder_(Relation::Absolute,
-                   static_cast<std::uint32_t>(algorithm.gpus.size()),
-                   algorithm.chunks) {}
+          buffers_(algorithm),
+          builder_(static_cast<std::uint32_t>(algorithm.gpus.size()),
+                   algorithm.chunks,
+                   buffers_.layout()) {}
 
     Program make() {
-        builder_.set_layout(slots_.layout());
         for (member_ = 0; member_ < algorithm_.gpus.size(); ++member_) {
             add_member(algorithm_.gpus[member_]);
         }
@@ -145,23 +147,23 @@ class ProgramMaker {
 
     void add_member(const BlockGpu& gpu) {
         builder_.begin_member();
-        lanes_.clear();
+        numbers_.clear();
         for (const ThreadBlock& block : gpu.blocks) {
-            const auto lane = static_cast<std::uint32_t>(lanes_.size());
-            if (!lanes_.emplace(block.id, lane).second) {
+            const auto number = static_cast<std::uint32_t>(numbers_.size());
+            if (!numbers_.emplace(block.id, number).second) {
                 throw TraceError(fmt::format("{}: gpu {}: two thread blocks have the id {}",
                                              algorithm_.file,
                                              member_,
                                              block.id));
             }
         }
-        for (std::uint32_t lane = 0; lane < gpu.blocks.size(); ++lane) {
-            block_ = &gpu.blocks[lane];
-            builder_.begin_lane(block_->id);
+        for (std::uint32_t number = 0; number < gpu.blocks.size(); ++number) {
+            block_ = &gpu.blocks[number];
+            builder_.begin_thread_block(block_->id);
             for (std::size_t s = 0; s < block_->steps.size(); ++s) {
-                builder_.begin_lane_step();
+                builder_.begin_step();
                 check(gpu, block_->steps[s], s);
-                add(lane, block_->steps[s]);
+                add(number, block_->steps[s]);
             }
         }
     }
@@ -201,19 +203,20 @@ class ProgramMaker {
     }
 
     void check_wait(const BlockGpu& gpu, const BlockStep& step, std::size_t number) {
-        const auto lane = lanes_.find(step.wait->lane);
-        if (lane == lanes_.end()) {
+        const auto block = numbers_.find(step.wait->thread_block);
+        if (block == numbers_.end()) {
             fail(step,
                  number,
-                 fmt::format("depends on thread block {}, which is not there", step.wait->lane));
+                 fmt::format("depends on thread block {}, which is not there",
+                             step.wait->thread_block));
         }
-        const std::size_t steps = gpu.blocks[lane->second].steps.size();
+        const std::size_t steps = gpu.blocks[block->second].steps.size();
         if (step.wait->step >= steps) {
             fail(step,
                  number,
                  fmt::format("depends on step {} of thread block {}, which has the steps 0 to {}",
                              step.wait->step,
-                             step.wait->lane,
+                             step.wait->thread_block,
                              steps - 1));
         }
     }
@@ -224,8 +227,8 @@ class ProgramMaker {
                      char buffer,
                      std::uint32_t offset) {
         const std::uint32_t size = buffer == 's'   ? gpu.scratch_chunks
-                                   : buffer == 'i' ? slots_.input_chunks()
-                                                   : slots_.output_chunks();
+                                   : buffer == 'i' ? buffers_.input_chunks()
+                                                   : buffers_.output_chunks();
         // In place a buffer that is part of the other may be reached into from its start only.
         if (std::uint64_t{offset} + step.count > size) {
             fail(step,
@@ -238,37 +241,36 @@ class ProgramMaker {
         }
     }
 
-    void add(std::uint32_t lane, const BlockStep& step) {
+    void add(std::uint32_t thread_block, const BlockStep& step) {
         if (step.wait) {
-            builder_.wait(lanes_.at(step.wait->lane), step.wait->step);
+            builder_.wait({numbers_.at(step.wait->thread_block), step.wait->step});
         }
-        const std::uint32_t source = slots_.at(member_, step.source, step.source_offset);
+        const std::uint32_t source = buffers_.at(member_, step.source, step.source_offset);
         const std::uint32_t target =
             step.type == StepType::ReceiveReduceSend
-                ? slots_.own(lane)
-                : slots_.at(member_, step.destination, step.destination_offset);
+                ? buffers_.registers_of(thread_block)
+                : buffers_.at(member_, step.destination, step.destination_offset);
         if (receives(step.type)) {
-            builder_.lane_receive(*block_->receive,
-                                  block_->channel,
-                                  {target, 1, step.count},
-                                  reduces(step.type) ? std::optional(source) : std::nullopt);
+            builder_.receive(*block_->receive,
+                             block_->channel,
+                             {target, 1, step.count},
+                             reduces(step.type) ? std::optional(source) : std::nullopt);
         }
         if (step.type == StepType::Copy || step.type == StepType::Reduce) {
             builder_.local({source, target, step.count, step.type == StepType::Reduce, 0});
         }
         if (sends(step.type)) {
-            const bool own = step.type == StepType::Send;
-            builder_.lane_send(
-                *block_->send, block_->channel, {own ? source : target, 1, step.count});
+            const std::uint32_t from = step.type == StepType::Send ? source : target;
+            builder_.send(*block_->send, block_->channel, {from, 1, step.count});
         }
     }
 
     const BlockAlgorithm& algorithm_;
-    Slots slots_;
-    ProgramBuilder builder_;
+    Buffers buffers_;
+    ThreadBlockBuilder builder_;
     std::uint32_t member_ = 0;
     const ThreadBlock* block_ = nullptr;
-    std::map<std::uint32_t, std::uint32_t> lanes_;  // of a GPU, by the id of the thread block
+    std::map<std::uint32_t, std::uint32_t> numbers_;  // by the id of a thread block of the GPU
 };
 
 }  // namespace

@@ -8,50 +8,55 @@
 namespace astra {
 namespace {
 
-// An all_gather in which member 2 hands on block 1 after the first of two messages, which in a wave
+// An all_gather in which member 2 hands on block 1 after the first of two messages, which in any order
 // need not be the one that brings it.
-TEST(VerifierWaveTest, NamesABlockSentBeforeItsWaveIsOver) {
+TEST(OrderCheckTest, NamesABlockSentBeforeItsWaveIsOver) {
     std::vector<Role> roles = {
         {send(1, {0}), send(2, {0}), receive(2, {2}), receive(2, {1}), send(1, {2})},
         {send(2, {1}), receive(0, {0}), receive(0, {2})},
-        {send(0, {2}), begin_wave(), receive(1, {1}), send(0, {1}), receive(0, {0}), end_wave()}};
+        {send(0, {2}),
+         begin_any_order(),
+         receive(1, {1}),
+         send(0, {1}),
+         receive(0, {0}),
+         end_any_order()}};
     expect_fault(absolute(3, roles),
                  CollectiveKind::AllGather,
-                 "member 2, step 1: sends block 1, which messages of the same wave change");
+                 "member 2, step 1: sends block 1, which messages of the same tag change");
     roles[2].erase(roles[2].begin() + 1);
     expect_correct(absolute(3, roles), CollectiveKind::AllGather);
 }
 
-// What one wave brings may be sent in the next.
-TEST(VerifierWaveTest, ANewWaveDoesNotContinueTheLast) {
+// What the steps of one tag receive may be sent by those of the next.
+TEST(OrderCheckTest, ANewWaveDoesNotContinueTheLast) {
     expect_correct(absolute(3,
                             {{send(1, {0}),
                               send(2, {0}),
-                              begin_wave(),
+                              begin_any_order(),
                               receive(1, {1}),
-                              end_wave(),
+                              end_any_order(),
                               send(2, {1}),
-                              begin_wave(),
+                              begin_any_order(),
                               receive(2, {2}),
-                              end_wave(),
+                              end_any_order(),
                               send(1, {2})},
                              {send(0, {1}), receive(0, {0}), receive(0, {2})},
                              {send(0, {2}), receive(0, {0}), receive(0, {1})}}),
                    CollectiveKind::AllGather);
 }
 
-TEST(VerifierWaveTest, NamesABlockThatTwoMessagesOfAWaveChange) {
+TEST(OrderCheckTest, NamesABlockThatTwoMessagesOfAWaveChange) {
     const std::vector<Role> roles = {{send(1), send(2)},
                                      {receive(0), send(2)},
-                                     {begin_wave(), receive(0), receive(1), end_wave()}};
+                                     {begin_any_order(), receive(0), receive(1), end_any_order()}};
     expect_fault(
         absolute(1, roles),
         CollectiveKind::Broadcast,
-        "member 2, step 0: receives block 0, which another message of the wave changes too");
+        "member 2, step 0: receives block 0, which another message of the same tag changes too");
 }
 
 // Member 0 sends both blocks on and reduces only one of them before.
-TEST(VerifierWaveTest, NamesBlocksSentOnThatAreNotUrgent) {
+TEST(OrderCheckTest, NamesBlocksSentOnThatAreNotUrgent) {
     const auto program = [](std::uint32_t urgent) {
         return absolute(2,
                         {{reduce_partly(1, {0, 1, 2}, urgent), send(1, {0, 1, 2})},

@@ -1,6 +1,6 @@
 // Programs broken in every way that the verifier knows, and correct ones of the kinds that no
 // registered algorithm does.
-#include "system/program/verifier.h"
+#include "system/program/verifier/verifier.h"
 
 #include <chrono>
 #include <cstdint>
@@ -98,8 +98,8 @@ TEST(VerifierTest, NamesTheBlockOfADifferentStride) {
 }
 
 TEST(VerifierTest, NamesAnotherOriginOfTheSameBlock) {
-    const std::vector<Role> roles = {{send(1, {1, 1, 1, 0}), receive(1, {0, 1, 1, 1})},
-                                     {send(0, {0, 1, 1, 1}), receive(0, {1, 1, 1, 1})}};
+    const std::vector<Role> roles = {{send(1, {1, 1, 1, {0}}), receive(1, {0, 1, 1, {1}})},
+                                     {send(0, {0, 1, 1, {1}}), receive(0, {1, 1, 1, {1}})}};
     expect_fault(absolute(2, roles),
                  CollectiveKind::AllToAll,
                  "member 1, step 1: receives block 1 of member 1, but member 0 sends block 1 of "
@@ -129,7 +129,7 @@ TEST(VerifierTest, NamesWhatAMissingStepLeavesOut) {
 
     // An all_to_all of three that forgets the member two ahead.
     const Program short_transpose =
-        build(Relation::Rotation, 3, 3, {{send(1, {1, 1, 1, 0}), receive(2, {0, 1, 1, 2})}});
+        build(Relation::Rotation, 3, 3, {{send(1, {1, 1, 1, {0}}), receive(2, {0, 1, 1, {2}})}});
     expect_fault(short_transpose,
                  CollectiveKind::AllToAll,
                  "at the end: member 0 lacks block 0 of member 1");
@@ -171,7 +171,7 @@ TEST(VerifierTest, NamesDataThatTheSenderDoesNotHold) {
                  CollectiveKind::AllGather,
                  "member 0, step 0: sends block 2, which it does not hold");
     expect_fault(
-        build(Relation::Rotation, 3, 3, {{send(1, {1, 1, 1, 2}), receive(2, {0, 1, 1, 1})}}),
+        build(Relation::Rotation, 3, 3, {{send(1, {1, 1, 1, {2}}), receive(2, {0, 1, 1, {1}})}}),
         CollectiveKind::AllToAll,
         "member 0, step 0: sends block 1 of member 2, which it does not hold");
 }
@@ -207,7 +207,7 @@ TEST(VerifierTest, NumbersOutOfRangeAreNamed) {
     expect_fault(absolute(2, {{send(1, {0, 1, 3})}, {receive(0, {0, 1, 3})}}),
                  CollectiveKind::Broadcast,
                  "member 0, step 0: 3 blocks in a message, of 2");
-    expect_fault(absolute(2, {{send(1, {0, 1, 1, 9})}, {receive(0, {0, 1, 1, 9})}}),
+    expect_fault(absolute(2, {{send(1, {0, 1, 1, {9}})}, {receive(0, {0, 1, 1, {9}})}}),
                  CollectiveKind::AllToAll,
                  "member 0, step 0: names a block of member 9, of 2");
     expect_fault(absolute(1, star()), CollectiveKind::Broadcast, "root 3 of 3 members", 3);
@@ -240,8 +240,8 @@ TEST(VerifierTest, KnowsTheRootedKinds) {
 TEST(VerifierTest, NamesTheOriginOfAPairThatIsReducedTwice) {
     const Program program =
         absolute(2,
-                 {{send(1, {1, 1, 1, 0}), send(1, {1, 1, 1, 0}), receive(1, {0, 1, 1, 1})},
-                  {send(0, {0, 1, 1, 1}), reduce(0, {1, 1, 1, 0}), reduce(0, {1, 1, 1, 0})}});
+                 {{send(1, {1, 1, 1, {0}}), send(1, {1, 1, 1, {0}}), receive(1, {0, 1, 1, {1}})},
+                  {send(0, {0, 1, 1, {1}}), reduce(0, {1, 1, 1, {0}}), reduce(0, {1, 1, 1, {0}})}});
     expect_fault(
         program,
         CollectiveKind::AllToAll,

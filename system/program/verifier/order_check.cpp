@@ -1,4 +1,4 @@
-#include "system/program/wave_check.h"
+#include "system/program/verifier/order_check.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace astra {
 
 namespace {
 
-class WaveCheck {
+class OrderCheck {
   public:
-    WaveCheck(const Program& program, const SymbolicState& state)
-        : program_(program), state_(state), changes_(state.slots(), Change::None) {}
+    OrderCheck(const Program& program, const SymbolicState& state)
+        : program_(program), state_(state), changes_(state.positions(), Change::None) {}
 
     std::string fault() {
         for (std::uint32_t member = 0; member < program_.members(); ++member) {
-            for (std::uint32_t lane = 0; lane < program_.lanes(member); ++lane) {
-                std::string fault = fault_of(member, lane);
+            for (std::uint32_t sequence = 0; sequence < program_.sequences_of(member); ++sequence) {
+                std::string fault = fault_of(member, sequence);
                 if (!fault.empty()) {
                     return fault;
                 }
@@ -32,25 +32,25 @@ class WaveCheck {
   private:
     enum class Change : std::uint8_t { None, Adds, Overwrites };
 
-    std::string fault_of(std::uint32_t member, std::uint32_t lane) {
-        const auto steps = program_.steps(member, lane);
+    std::string fault_of(std::uint32_t member, std::uint32_t sequence) {
+        const auto steps = program_.steps(member, sequence);
         std::string fault;
         for (std::size_t first = 0; first < steps.size() && fault.empty();) {
             std::size_t last = first;
-            while (last + 1 < steps.size() && steps[last + 1].wave == steps[first].wave) {
+            while (last + 1 < steps.size() && steps[last + 1].tag == steps[first].tag) {
                 ++last;
             }
-            fault = fault_of(member, lane, first, last);
+            fault = fault_of(member, sequence, first, last);
             first = last + 1;
         }
         return fault;
     }
 
     std::string fault_of(std::uint32_t member,
-                         std::uint32_t lane,
+                         std::uint32_t sequence,
                          std::size_t first,
                          std::size_t last) {
-        const auto steps = program_.steps(member, lane);
+        const auto steps = program_.steps(member, sequence);
         changed_.clear();
         std::string fault;
         for (std::size_t s = first; s <= last && fault.empty(); ++s) {
@@ -58,19 +58,20 @@ class WaveCheck {
                 const Program::Receive& op = program_.receive(steps[s].first_receive + i);
                 fault = fault_of_receive(member, op, steps[s]);
             }
-            fault =
-                fault.empty() ? "" : fmt::format("{}: {}", program_.place(member, lane, s), fault);
+            fault = fault.empty()
+                        ? ""
+                        : fmt::format("{}: {}", program_.step_name(member, sequence, s), fault);
         }
         for (std::size_t s = first; s < last && fault.empty(); ++s) {
-            const std::uint32_t slot = sent_of_changed(member, steps[s]);
-            if (slot != kNoSlot) {
-                fault = fmt::format("{}: sends {}, which messages of the same wave change",
-                                    program_.place(member, lane, s),
-                                    state_.slot_name(slot));
+            const std::uint32_t position = sent_of_changed(member, steps[s]);
+            if (position != kNoPosition) {
+                fault = fmt::format("{}: sends {}, which messages of the same tag change",
+                                    program_.step_name(member, sequence, s),
+                                    state_.position_name(position));
             }
         }
-        for (const std::uint32_t slot : changed_) {
-            changes_[slot] = Change::None;
+        for (const std::uint32_t position : changed_) {
+            changes_[position] = Change::None;
         }
         return fault;
     }
@@ -79,18 +80,18 @@ class WaveCheck {
                                  const Program::Receive& op,
                                  const Program::Step& step) {
         const Change change = op.reduce || state_.always_adds() ? Change::Adds : Change::Overwrites;
-        for (std::uint32_t i = 0; i < state_.slots_in(op.payload); ++i) {
-            const std::uint32_t slot = state_.slot_of(member, op.payload, i);
-            const Change before = changes_[slot];
+        for (std::uint32_t i = 0; i < state_.positions_in(op.payload); ++i) {
+            const std::uint32_t position = state_.position_of(member, op.payload, i);
+            const Change before = changes_[position];
             if (before != Change::None &&
                 (before == Change::Overwrites || change == Change::Overwrites)) {
-                return fmt::format("receives {}, which another message of the wave changes too",
-                                   state_.slot_name(slot));
+                return fmt::format("receives {}, which another message of the same tag changes too",
+                                   state_.position_name(position));
             }
             if (before == Change::None) {
-                changed_.push_back(slot);
+                changed_.push_back(position);
             }
-            changes_[slot] = change;
+            changes_[position] = change;
         }
         if (op.urgent >= op.payload.count) {
             return "";
@@ -114,15 +115,15 @@ class WaveCheck {
         std::vector<std::uint32_t> sent;
         for (std::uint32_t i = 0; i < step.sends; ++i) {
             const Payload& payload = program_.send(step.first_send + i).payload;
-            for (std::uint32_t k = 0; k < state_.slots_in(payload); ++k) {
-                sent.push_back(state_.slot_of(member, payload, k));
+            for (std::uint32_t k = 0; k < state_.positions_in(payload); ++k) {
+                sent.push_back(state_.position_of(member, payload, k));
             }
         }
         std::sort(sent.begin(), sent.end());
         std::uint32_t sum = 0;
-        for (std::uint32_t i = 0; i < state_.slots_in(received); ++i) {
-            const std::uint32_t slot = state_.slot_of(member, received, i);
-            sum += std::binary_search(sent.begin(), sent.end(), slot) ? 1U : 0U;
+        for (std::uint32_t i = 0; i < state_.positions_in(received); ++i) {
+            const std::uint32_t position = state_.position_of(member, received, i);
+            sum += std::binary_search(sent.begin(), sent.end(), position) ? 1U : 0U;
         }
         return sum;
     }
@@ -130,28 +131,28 @@ class WaveCheck {
     std::uint32_t sent_of_changed(std::uint32_t member, const Program::Step& step) const {
         for (std::uint32_t i = 0; i < step.sends; ++i) {
             const Payload& payload = program_.send(step.first_send + i).payload;
-            for (std::uint32_t k = 0; k < state_.slots_in(payload); ++k) {
-                const std::uint32_t slot = state_.slot_of(member, payload, k);
-                if (changes_[slot] != Change::None) {
-                    return slot;
+            for (std::uint32_t k = 0; k < state_.positions_in(payload); ++k) {
+                const std::uint32_t position = state_.position_of(member, payload, k);
+                if (changes_[position] != Change::None) {
+                    return position;
                 }
             }
         }
-        return kNoSlot;
+        return kNoPosition;
     }
 
-    static constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t kNoPosition = std::numeric_limits<std::uint32_t>::max();
 
     const Program& program_;
     const SymbolicState& state_;
-    std::vector<Change> changes_;         // by slot, of the wave in hand
-    std::vector<std::uint32_t> changed_;  // slots that are not None
+    std::vector<Change> changes_;         // by position, of the tag in hand
+    std::vector<std::uint32_t> changed_;  // positions that are not None
 };
 
 }  // namespace
 
 std::string order_fault(const Program& program, const SymbolicState& state) {
-    return WaveCheck(program, state).fault();
+    return OrderCheck(program, state).fault();
 }
 
 }  // namespace astra

@@ -9,7 +9,7 @@
 
 namespace astra {
 
-// The first member, block, slot or origin that a program names and that is not there; "" if all
+// The first member, block, position or origin that a program names and that is not there; "" if all
 // are. The root matters to kinds that have one.
 std::string range_fault(const Program& program, CollectiveKind kind, std::uint32_t root);
 

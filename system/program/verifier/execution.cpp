@@ -1,4 +1,4 @@
-#include "system/program/execution.h"
+#include "system/program/verifier/execution.h"
 
 #include <utility>
 
@@ -6,12 +6,13 @@
 
 namespace astra {
 
-SymbolicExecution::SymbolicExecution(const Program& program) : program_(program) {
+SymbolicExecution::SymbolicExecution(const Program& program)
+    : program_(program), thread_blocks_(program.thread_blocks()) {
     for (std::uint32_t member = 0; member < program.members(); ++member) {
-        for (std::uint32_t lane = 0; lane < program.lanes(member); ++lane) {
+        for (std::uint32_t sequence = 0; sequence < program.sequences_of(member); ++sequence) {
             Progress& at = progress_.emplace_back();
             at.member = member;
-            at.lane = lane;
+            at.sequence = sequence;
         }
     }
 }
@@ -35,10 +36,10 @@ std::string SymbolicExecution::run() {
     return deadlock();
 }
 
-// Runs a lane until it finishes or waits.
+// Runs a sequence until it finishes or waits.
 bool SymbolicExecution::advance(std::size_t number) {
     Progress& at = progress_[number];
-    const auto steps = program_.steps(at.member, at.lane);
+    const auto steps = program_.steps(at.member, at.sequence);
     for (; at.step < steps.size(); ++at.step, at.receive = 0) {
         const Program::Step& step = steps[at.step];
         at.held_up = unfulfilled(at, step) != nullptr;
@@ -60,7 +61,7 @@ bool SymbolicExecution::advance(std::size_t number) {
             }
             in_flight_.erase(found);
         }
-        if (program_.has_lanes() && !work(at, step)) {
+        if (thread_blocks_ != nullptr && !work(at, step)) {
             return false;
         }
         for (std::uint32_t i = 0; i < step.sends; ++i) {
@@ -68,35 +69,40 @@ bool SymbolicExecution::advance(std::size_t number) {
                 return false;
             }
         }
-        if (program_.has_lanes()) {
-            order_.push_back({static_cast<std::uint32_t>(number), at.step});
-            if (program_.extra(step).waited_for) {
-                release_lanes(at.member);
-            }
+        if (thread_blocks_ != nullptr) {
+            complete(number, step);
         }
     }
     return true;
 }
 
-// What the step waits for in other lanes; null if nothing.
-const Program::Wait* SymbolicExecution::unfulfilled(const Progress& at,
-                                                    const Program::Step& step) const {
-    if (!program_.has_lanes()) {
+// What the step waits for in other thread blocks; null if nothing.
+const ThreadBlocks::Wait* SymbolicExecution::unfulfilled(const Progress& at,
+                                                         const Program::Step& step) const {
+    if (thread_blocks_ == nullptr) {
         return nullptr;
     }
-    for (const Program::Wait& wait : program_.waits(program_.extra(step))) {
-        if (progress_[program_.lane_at(at.member, wait.lane)].step <= wait.step) {
+    for (const ThreadBlocks::Wait& wait : thread_blocks_->waits(program_.number_of(step))) {
+        if (progress_[program_.sequence_at(at.member, wait.thread_block)].step <= wait.step) {
             return &wait;
         }
     }
     return nullptr;
 }
 
-// They look for themselves whether it is their turn: the step in hand counts as done only
-// afterwards, which is why they are not run at once.
-void SymbolicExecution::release_lanes(std::uint32_t member) {
-    for (std::uint32_t lane = 0; lane < program_.lanes(member); ++lane) {
-        const std::size_t number = program_.lane_at(member, lane);
+// The step of a thread block is done.
+void SymbolicExecution::complete(std::size_t number, const Program::Step& step) {
+    order_.push_back({static_cast<std::uint32_t>(number), progress_[number].step});
+    if (thread_blocks_->is_waited_for(program_.number_of(step))) {
+        release(progress_[number].member);
+    }
+}
+
+// Those that are held up look for themselves whether it is their turn: the step in hand counts as
+// done only afterwards, which is why they are not run at once.
+void SymbolicExecution::release(std::uint32_t member) {
+    for (std::uint32_t sequence = 0; sequence < program_.sequences_of(member); ++sequence) {
+        const std::size_t number = program_.sequence_at(member, sequence);
         if (progress_[number].held_up) {
             progress_[number].held_up = false;
             ready_.push_back(number);
@@ -108,21 +114,23 @@ bool SymbolicExecution::send(const Progress& at, std::uint32_t op_index) {
     const Program::Send& op = program_.send(op_index);
     Words contents;
     if (state_ != nullptr) {
-        const std::uint32_t sets = state_->slots_in(op.payload);
+        const std::uint32_t sets = state_->positions_in(op.payload);
         contents.reserve(std::size_t{sets} * state_->words());
         for (std::uint32_t i = 0; i < sets; ++i) {
-            const std::uint32_t slot = state_->slot_of(at.member, op.payload, i);
-            if (state_->is_empty(at.member, slot)) {
-                return fail(
-                    at, fmt::format("sends {}, which it does not hold", state_->slot_name(slot)));
+            const std::uint32_t position = state_->position_of(at.member, op.payload, i);
+            if (state_->is_empty(at.member, position)) {
+                return fail(at,
+                            fmt::format("sends {}, which it does not hold",
+                                        state_->position_name(position)));
             }
-            const std::uint64_t* set = state_->set(at.member, slot);
+            const std::uint64_t* set = state_->set(at.member, position);
             contents.insert(contents.end(), set, set + state_->words());
         }
     }
     const std::uint64_t message = message_of(at.member, op_index);
     in_flight_.emplace(message, std::move(contents));
-    const std::size_t receiver = program_.lane_at(program_.peer_of(at.member, op.peer), op.lane);
+    const std::size_t receiver =
+        program_.sequence_at(program_.peer_of(at.member, op.peer), op.sequence);
     if (progress_[receiver].waits_for == message) {
         progress_[receiver].waits_for = kNothing;
         ready_.push_back(receiver);
@@ -139,15 +147,17 @@ bool SymbolicExecution::take(const Progress& at, std::uint32_t op_index, const W
     if (state_ == nullptr) {
         return true;
     }
-    for (std::uint32_t i = 0; i < state_->slots_in(op.payload); ++i) {
-        const std::uint32_t slot = state_->slot_of(at.member, op.payload, i);
+    for (std::uint32_t i = 0; i < state_->positions_in(op.payload); ++i) {
+        const std::uint32_t position = state_->position_of(at.member, op.payload, i);
         const std::uint64_t* received = contents.data() + std::size_t{i} * state_->words();
         if (!op.reduce && !state_->always_adds()) {
-            state_->overwrite(at.member, slot, received);
+            state_->overwrite(at.member, position, received);
             continue;
         }
-        const std::uint32_t addend = state_->is_memory() ? program_.addend(op_index) + i : slot;
-        if (!reduce(at, slot, addend, received)) {
+        const std::uint32_t addend = thread_blocks_ != nullptr && state_->is_memory()
+                                         ? thread_blocks_->addend(op_index) + i
+                                         : position;
+        if (!reduce(at, position, addend, received)) {
             return false;
         }
     }
@@ -155,34 +165,35 @@ bool SymbolicExecution::take(const Progress& at, std::uint32_t op_index, const W
 }
 
 bool SymbolicExecution::reduce(const Progress& at,
-                               std::uint32_t slot,
+                               std::uint32_t position,
                                std::uint32_t addend,
                                const std::uint64_t* received) {
     if (state_->is_memory() && state_->is_empty(at.member, addend)) {
         return fail(
-            at, fmt::format("adds to what {} holds, which is nothing", state_->slot_name(addend)));
+            at,
+            fmt::format("adds to what {} holds, which is nothing", state_->position_name(addend)));
     }
     const std::string mixed = state_->mixed(at.member, addend, received);
     if (!mixed.empty()) {
-        return fail(at, fmt::format("{}: {}", state_->slot_name(addend), mixed));
+        return fail(at, fmt::format("{}: {}", state_->position_name(addend), mixed));
     }
     const auto twice = state_->shared(at.member, addend, received);
     if (twice && !state_->always_adds()) {
         return fail(at,
                     fmt::format("the contribution of member {} to {} is reduced twice",
                                 *twice,
-                                state_->slot_name(addend)));
+                                state_->position_name(addend)));
     }
-    if (addend != slot) {
+    if (addend != position) {
         const std::uint64_t* set = state_->set(at.member, addend);
-        state_->overwrite(at.member, slot, Words(set, set + state_->words()).data());
+        state_->overwrite(at.member, position, Words(set, set + state_->words()).data());
     }
-    state_->add(at.member, slot, received);
+    state_->add(at.member, position, received);
     return true;
 }
 
 bool SymbolicExecution::work(const Progress& at, const Program::Step& step) {
-    for (const Program::Local& local : program_.locals(program_.extra(step))) {
+    for (const ThreadBlocks::Local& local : thread_blocks_->locals(program_.number_of(step))) {
         for (std::uint32_t i = 0; state_ != nullptr && i < local.count; ++i) {
             const std::uint32_t from = local.from + i;
             const std::uint32_t to = local.to + i;
@@ -190,7 +201,7 @@ bool SymbolicExecution::work(const Progress& at, const Program::Step& step) {
                 return fail(at,
                             fmt::format("{} {}, which holds nothing",
                                         local.reduce ? "adds" : "copies",
-                                        state_->slot_name(from)));
+                                        state_->position_name(from)));
             }
             const std::uint64_t* set = state_->set(at.member, from);
             const Words contents(set, set + state_->words());
@@ -220,15 +231,15 @@ bool SymbolicExecution::same_blocks(const Progress& at,
     if (state_ == nullptr || state_->is_memory()) {
         return true;
     }
-    for (std::uint32_t i = 0; i < state_->slots_in(sent); ++i) {
-        const std::uint32_t expected = state_->slot_of(at.member, received, i);
-        const std::uint32_t actual = state_->slot_of(sender, sent, i);
+    for (std::uint32_t i = 0; i < state_->positions_in(sent); ++i) {
+        const std::uint32_t expected = state_->position_of(at.member, received, i);
+        const std::uint32_t actual = state_->position_of(sender, sent, i);
         if (expected != actual) {
             return fail(at,
                         fmt::format("receives {}, but member {} sends {}",
-                                    state_->slot_name(expected),
+                                    state_->position_name(expected),
                                     sender,
-                                    state_->slot_name(actual)));
+                                    state_->position_name(actual)));
         }
     }
     return true;
@@ -237,34 +248,36 @@ bool SymbolicExecution::same_blocks(const Progress& at,
 // Who waits for ever; "" if all have finished.
 std::string SymbolicExecution::deadlock() const {
     for (const Progress& at : progress_) {
-        const auto steps = program_.steps(at.member, at.lane);
+        const auto steps = program_.steps(at.member, at.sequence);
         if (at.step == steps.size()) {
             continue;
         }
-        const std::string place = program_.place(at.member, at.lane, at.step);
-        if (const Program::Wait* wait = unfulfilled(at, steps[at.step])) {
-            return fmt::format("deadlock: {}: waits for step {} of lane {}, which waits in step {}",
-                               place,
-                               wait->step,
-                               program_.lane_name(at.member, wait->lane),
-                               progress_[program_.lane_at(at.member, wait->lane)].step);
+        const std::string name = program_.step_name(at.member, at.sequence, at.step);
+        if (const ThreadBlocks::Wait* wait = unfulfilled(at, steps[at.step])) {
+            const std::size_t other = program_.sequence_at(at.member, wait->thread_block);
+            return fmt::format(
+                "deadlock: {}: waits for step {} of thread block {}, which waits in step {}",
+                name,
+                wait->step,
+                thread_blocks_->name(other),
+                progress_[other].step);
         }
         const Program::Receive& op = program_.receive(steps[at.step].first_receive + at.receive);
         const std::uint32_t peer = program_.peer_of(at.member, op.peer);
-        if (!program_.has_lanes()) {
+        if (thread_blocks_ == nullptr) {
             return fmt::format("deadlock: {}: waits for member {}, which waits in step {}",
-                               place,
+                               name,
                                peer,
                                progress_[peer].step);
         }
         return fmt::format(
-            "deadlock: {}: waits for a message of member {} that is never sent", place, peer);
+            "deadlock: {}: waits for a message of member {} that is never sent", name, peer);
     }
     return "";
 }
 
 bool SymbolicExecution::fail(const Progress& at, std::string_view fault) {
-    fault_ = fmt::format("{}: {}", program_.place(at.member, at.lane, at.step), fault);
+    fault_ = fmt::format("{}: {}", program_.step_name(at.member, at.sequence, at.step), fault);
     return false;
 }
 

@@ -1,5 +1,5 @@
 // Part of the verifier: a program executed on symbols instead of data. Messages are taken in the
-// order in which steps list them; lanes go on as far as they can, one after the other.
+// order in which steps list them; sequences go on as far as they can, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "system/program/program.h"
-#include "system/program/symbolic_state.h"
+#include "system/program/verifier/symbolic_state.h"
 
 namespace astra {
 
 class SymbolicExecution {
   public:
-    // A step that is done: the lane among all (Program::lane_at), and its place there.
+    // A step that is done: the number of its sequence (Program::sequence_at), and of it there.
     struct Done {
-        std::uint32_t lane = 0;
+        std::uint32_t sequence = 0;
         std::uint32_t step = 0;
     };
 
@@ -29,7 +29,7 @@ class SymbolicExecution {
 
     // The first fault, a deadlock among them; "" if everyone comes to the end.
     std::string run();
-    // An order in which steps can be done; of programs with lanes only.
+    // An order in which steps can be done; kept for programs with thread blocks only.
     const std::vector<Done>& order() const { return order_; }
 
   private:
@@ -38,19 +38,19 @@ class SymbolicExecution {
 
     struct Progress {
         std::uint32_t member = 0;
-        std::uint32_t lane = 0;  // of the member
+        std::uint32_t sequence = 0;  // of the member
         std::uint32_t step = 0;
         std::uint32_t receive = 0;           // of the step
         std::uint64_t waits_for = kNothing;  // message
-        bool held_up = false;                // by a step of another lane
+        bool held_up = false;                // by a step of another thread block
     };
 
     bool advance(std::size_t at);
-    const Program::Wait* unfulfilled(const Progress& at, const Program::Step& step) const;
+    const ThreadBlocks::Wait* unfulfilled(const Progress& at, const Program::Step& step) const;
     bool send(const Progress& at, std::uint32_t op);
     bool take(const Progress& at, std::uint32_t op, const Words& contents);
     bool reduce(const Progress& at,
-                std::uint32_t slot,
+                std::uint32_t position,
                 std::uint32_t addend,
                 const std::uint64_t* received);
     bool work(const Progress& at, const Program::Step& step);
@@ -58,7 +58,8 @@ class SymbolicExecution {
                      const Payload& received,
                      std::uint32_t sender,
                      const Payload& sent);
-    void release_lanes(std::uint32_t member);
+    void complete(std::size_t number, const Program::Step& step);
+    void release(std::uint32_t member);
     std::string deadlock() const;
     bool fail(const Progress& at, std::string_view fault);
     static std::uint64_t message_of(std::uint32_t sender, std::uint32_t op) {
@@ -66,8 +67,9 @@ class SymbolicExecution {
     }
 
     const Program& program_;
+    const ThreadBlocks* thread_blocks_;
     SymbolicState* state_ = nullptr;  // null: data are not known
-    std::vector<Progress> progress_;  // by lane
+    std::vector<Progress> progress_;  // by sequence
     std::vector<std::size_t> ready_;
     std::unordered_map<std::uint64_t, Words> in_flight_;  // by message; looked up, never walked
     std::vector<Done> order_;

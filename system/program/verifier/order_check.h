@@ -1,11 +1,11 @@
-// Part of the verifier: that the order in which the messages of a wave come makes no difference
+// Part of the verifier: that the order in which the messages of a tag come makes no difference
 // (the rules are in verifier.h).
 #pragma once
 
 #include <string>
 
 #include "system/program/program.h"
-#include "system/program/symbolic_state.h"
+#include "system/program/verifier/symbolic_state.h"
 
 namespace astra {
 

@@ -1,13 +1,14 @@
-#include "system/program/verifier.h"
+#include "system/program/verifier/verifier.h"
 
 #include <utility>
 #include <vector>
 
-#include "system/program/execution.h"
-#include "system/program/lane_check.h"
-#include "system/program/range_check.h"
-#include "system/program/symbolic_state.h"
-#include "system/program/wave_check.h"
+#include "system/program/verifier/execution.h"
+#include "system/program/verifier/order_check.h"
+#include "system/program/verifier/race_check.h"
+#include "system/program/verifier/range_check.h"
+#include "system/program/verifier/switch_check.h"
+#include "system/program/verifier/symbolic_state.h"
 
 namespace astra {
 
@@ -19,7 +20,7 @@ Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root) 
     SymbolicState state(program, kind, root);
     SymbolicExecution execution(program, state);
     fault = execution.run();
-    if (fault.empty() && program.has_lanes()) {
+    if (fault.empty() && program.thread_blocks() != nullptr) {
         fault = race_fault(program, state, execution.order());
     }
     if (fault.empty()) {
@@ -27,6 +28,9 @@ Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root) 
     }
     if (fault.empty()) {
         fault = order_fault(program, state);
+    }
+    if (fault.empty() && program.switch_operations() != nullptr) {
+        fault = switch_fault(program);
     }
     return {fault.empty(), std::move(fault)};
 }

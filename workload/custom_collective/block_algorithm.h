@@ -44,7 +44,7 @@ struct BlockStep {
     std::uint32_t destination_offset = 0;
     std::uint32_t count = 0;
     // The id of a thread block of the same GPU and a step of it.
-    std::optional<Program::Wait> wait;
+    std::optional<ThreadBlocks::Wait> wait;
     std::uint64_t line = 0;  // of the file, or a node's id; 0 = unknown; not part of the content
 
     bool operator==(const BlockStep& other) const;
@@ -87,7 +87,7 @@ bool parse_collective_name(std::string_view name, std::optional<CollectiveKind>&
 std::vector<std::string> collective_file_names();
 
 // Throws TraceError "file:line: gpu 3, thread block 2, step 1: what" where a peer, a buffer, an
-// offset or a dependency is not there, and InputError of ProgramBuilder::finish for sends and
+// offset or a dependency is not there, and InputError of ThreadBlockBuilder::finish for sends and
 // receives that have no counterpart. What comes out is not proved.
 Program program_of(const BlockAlgorithm& algorithm);
 

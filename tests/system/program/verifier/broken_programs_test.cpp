@@ -36,7 +36,7 @@ Payload block_of(const Program& program,
                  std::uint32_t member,
                  const Payload& payload,
                  std::uint32_t i) {
-    return {program.block_of(member, payload, i), 1, 1, program.origin_of(member, payload, i)};
+    return {program.block_of(member, payload, i), 1, 1, {program.origin_of(member, payload, i)}};
 }
 
 // The blocks of a payload; a message without any has one all the same.

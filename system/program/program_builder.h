@@ -1,0 +1,66 @@
+// Makes the programs of algorithms: one sequence a member, written down once where the members'
+// sequences are the same up to a relation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "system/program/program.h"
+
+namespace astra {
+
+// Takes down one role after the other: begin_role, then its sends and receives in order. A receive
+// that follows a send begins a new step. Peers and blocks are given relative as the relation says.
+class ProgramBuilder {
+  public:
+    // `blocks` >= 1.
+    ProgramBuilder(Relation relation, std::uint32_t members, std::uint32_t blocks);
+
+    // The members are a grid of the levels' coordinates, the first varies fastest. `blocks` is a
+    // multiple of the members, and the blocks for a group's members one of the level's blocks.
+    // `pairs`: the program is an all_to_all.
+    void add_levels(const std::vector<ProgramLevel>& levels, bool pairs);
+    // From here on peers and payloads are those of the program of a level, from 1 on.
+    void enter_level(std::uint32_t level) { level_ = level; }
+
+    void begin_role();
+    void send(std::uint32_t peer, const Payload& payload);
+    void receive(std::uint32_t peer, const Payload& payload, bool reduce);
+    // A reducing receive of which only the first `urgent` blocks hold up the next step: the others
+    // are reduced while what follows is on the way.
+    void receive_partly(std::uint32_t peer, const Payload& payload, std::uint32_t urgent);
+    // The steps between the two take each other's messages, in the order in which they come.
+    void begin_any_order() {
+        in_any_order_ = true;
+        tag_has_step_ = false;
+    }
+    void end_any_order() { in_any_order_ = false; }
+
+    // Sends of one payload to several peers, which a switch copies; each peer has a receive of its
+    // own. To one peer it is a plain send.
+    void multicast(std::span<const std::uint32_t> peers, const Payload& payload);
+    // Reducing receives of one payload from several peers, which a switch sums up; each peer has a
+    // send of its own. From one peer it is a plain receive.
+    void receive_reduced(std::span<const std::uint32_t> peers, const Payload& payload);
+
+    // Pairs the k-th send from one member to another with the k-th receive there. Throws InputError
+    // that names members and steps where the counts differ.
+    Program finish();
+
+  private:
+    void begin_step();
+    std::uint32_t peer_in_level(std::uint32_t peer) const;
+    Payload in_level(Payload payload) const {
+        payload.level = level_;
+        return payload;
+    }
+
+    Program program_;
+    std::uint32_t level_ = 0;
+    bool in_any_order_ = false;
+    bool tag_has_step_ = false;       // of the region in any order that is open
+    bool last_in_any_order_ = false;  // the last step
+};
+
+}  // namespace astra
