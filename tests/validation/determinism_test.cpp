@@ -86,7 +86,7 @@ TEST(Determinism, OneSeedForEveryComponent) {
     tree.set("network.bandwidth_noise=0.01");
     tree.set_seed(11);
     tree.set("system.measured_noise.seed=12");
-    Simulation simulation(std::move(tree));
+    Simulation simulation(Study(std::move(tree)));
     EXPECT_TRUE(simulation.run({}));
     const auto result = nlohmann::json::parse(result_json(simulation.result()));
     std::map<std::string, std::uint64_t> seeds;
