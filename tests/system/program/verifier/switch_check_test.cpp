@@ -71,8 +71,10 @@ TEST(SwitchCheck, RefusesAMulticastThatReachesAMemberTwice) {
     ProgramBuilder builder(Relation::Absolute, 2, 1);
     builder.begin_role();
     builder.multicast(std::array<std::uint32_t, 2>{1, 1}, {0});
+    builder.receive(1, {0}, false);
     builder.begin_role();
     builder.receive(0, {0}, false);
+    builder.send(0, {0});
     builder.receive(0, {0}, false);
     expect_fault(builder.finish(),
                  CollectiveKind::Broadcast,
