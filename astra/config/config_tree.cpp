@@ -140,6 +140,7 @@ std::unique_ptr<ConfigNode> copy_of(const ConfigNode& node, ConfigNode* parent) 
     copy->key = node.key;
     copy->scalar = node.scalar;
     copy->known_keys = node.known_keys;
+    copy->seed_of_all = node.seed_of_all;
     for (const auto& child : node.children) {
         copy->children.push_back(copy_of(*child, copy.get()));
     }

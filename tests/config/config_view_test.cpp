@@ -199,6 +199,7 @@ TEST(ConfigTree, TheSeedOfAllIsThatOfEverySeedThatIsRead) {
         EXPECT_EQ(tree.root().at("c").seed_or("seed", 1), 8U);
         EXPECT_EQ(tree.root().section("d").seed_or("seed", 1), 9U);
     }
+    EXPECT_EQ(ConfigTree(tree).root().section("e").seed_or("seed", 1), 9U);
     EXPECT_EQ(tree.root().at("b").integer_or("size", 1, 0, 9), 5U);
     EXPECT_NO_THROW(tree.reject_unread());
     EXPECT_EQ(tree.effective_json(-1),
