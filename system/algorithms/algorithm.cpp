@@ -26,6 +26,11 @@ const Registry<CollectiveAlgorithm>& collective_algorithms() {
     return table;
 }
 
+std::string CollectiveAlgorithm::refusal(const ProgramShape& shape) const {
+    std::string text = refuse_unless(shape, kinds);
+    return text.empty() && limit != nullptr ? limit(shape) : text;
+}
+
 std::uint32_t index_of(const CollectiveAlgorithm& algorithm) {
     const auto table = collective_algorithms();
     return static_cast<std::uint32_t>(std::find(table.begin(), table.end(), &algorithm) -

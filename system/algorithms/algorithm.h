@@ -1,6 +1,6 @@
 // An algorithm is a pure function that emits a program. To add one: a .cpp in this folder that
-// defines `const CollectiveAlgorithm k<Name>Algorithm`, and one line in builtins.def. The verifier
-// tries every registered algorithm on many group sizes.
+// defines `const CollectiveAlgorithm k<Name>Algorithm`, one line in builtins.def, and a row in the
+// table of docs/study.md. The verifier tries every registered algorithm on many group sizes.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +21,38 @@ struct WireShare {
     std::uint64_t data_bytes = 1;
 };
 
+// A simple one is a name, a summary, its kinds and `emit`: the rest has defaults. The verifier
+// finds a default that does not fit.
 struct CollectiveAlgorithm {
-    std::string_view name;
-    std::string_view summary;
-    bool takes_parameter;    // a number may follow the name
-    std::uint32_t variants;  // chunk c runs variant c mod variants
-    // Why this algorithm cannot do the shape; "" if it can. The shape has two members or more.
-    std::string (*refusal)(const ProgramShape& shape);
-    Relation (*relation)(const ProgramShape& shape);
+    std::string_view name = {};
+    std::string_view summary = {};
+    std::initializer_list<CollectiveKind> kinds = {};  // that it does
+    bool takes_parameter = false;                      // a number may follow the name
+    std::uint32_t variants = 1;                        // chunk c runs variant c mod variants
+    // Why it cannot do a shape of its kinds; "" if it can. nullptr: it does all of them.
+    std::string (*limit)(const ProgramShape& shape) = nullptr;
+    Relation (*relation)(const ProgramShape& shape) = [](const ProgramShape&) {
+        return Relation::Rotation;
+    };
     // Into how many blocks the buffer is cut.
-    std::uint32_t (*blocks)(const ProgramShape& shape);
+    std::uint32_t (*blocks)(const ProgramShape& shape) = [](const ProgramShape& shape) {
+        return shape.members;
+    };
     // Emits the sequence of `member`; called once, for member 0, unless the relation is Absolute.
-    void (*emit)(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder);
-    // Of an algorithm that runs others level by level. Its name is followed by the sizes of the
-    // levels, from the innermost, and their algorithms: hierarchical8x4:ring-direct-bruck.
+    void (*emit)(const ProgramShape& shape,
+                 std::uint32_t member,
+                 ProgramBuilder& builder) = nullptr;
+    // The levels of an algorithm that runs others level by level. Its name is followed by the sizes
+    // of the levels, from the innermost, and their algorithms: hierarchical8x4:ring-direct-bruck.
     std::vector<ProgramLevel> (*levels)(const ProgramShape& shape) = nullptr;
     // The names, with numbers, that `auto` tries; nullptr: the name as it is.
     std::vector<std::string> (*trials)(const ProgramShape& shape) = nullptr;
-    // Of an algorithm whose messages the switch reduces and multicasts; nullptr: messages are what
-    // they are, and their receiver reduces them.
+    // The bytes on links of an algorithm whose messages the switch reduces and multicasts; nullptr:
+    // messages are what they are, and their receiver reduces them.
     WireShare (*in_switch)(const ProgramShape& shape) = nullptr;
+
+    // Why it cannot do the shape; "" if it can. The shape has two members or more.
+    std::string refusal(const ProgramShape& shape) const;
 };
 
 const Registry<CollectiveAlgorithm>& collective_algorithms();

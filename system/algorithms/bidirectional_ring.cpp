@@ -21,17 +21,11 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 
 extern const CollectiveAlgorithm kBidirectionalRingAlgorithm;
 const CollectiveAlgorithm kBidirectionalRingAlgorithm = {
-    "bidirectionalRing",
-    "a ring each way, with half of the data each",
-    false,
-    1,
-    [](const ProgramShape& shape) {
-        return refuse_unless(
-            shape,
-            {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
-    },
-    [](const ProgramShape&) { return Relation::Rotation; },
-    [](const ProgramShape& shape) { return 2 * shape.members; },
-    emit};
+    .name = "bidirectionalRing",
+    .summary = "a ring each way, with half of the data each",
+    .kinds = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather},
+    .blocks = [](const ProgramShape& shape) { return 2 * shape.members; },
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -83,24 +83,21 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 
 extern const CollectiveAlgorithm kBinomialAlgorithm;
 const CollectiveAlgorithm kBinomialAlgorithm = {
-    "binomial",
-    "up or down a binomial tree, or both",
-    false,
-    1,
-    [](const ProgramShape& shape) {
-        return refuse_unless(shape,
-                             {CollectiveKind::Broadcast,
-                              CollectiveKind::Reduce,
-                              CollectiveKind::Gather,
-                              CollectiveKind::Scatter,
-                              CollectiveKind::AllReduce});
-    },
-    [](const ProgramShape&) { return Relation::Absolute; },
-    [](const ProgramShape& shape) {
-        const bool by_block =
-            shape.kind == CollectiveKind::Gather || shape.kind == CollectiveKind::Scatter;
-        return by_block ? shape.members : 1U;
-    },
-    emit};
+    .name = "binomial",
+    .summary = "up or down a binomial tree, or both",
+    .kinds = {CollectiveKind::Broadcast,
+              CollectiveKind::Reduce,
+              CollectiveKind::Gather,
+              CollectiveKind::Scatter,
+              CollectiveKind::AllReduce},
+    .relation = [](const ProgramShape&) { return Relation::Absolute; },
+    .blocks =
+        [](const ProgramShape& shape) {
+            const bool by_block =
+                shape.kind == CollectiveKind::Gather || shape.kind == CollectiveKind::Scatter;
+            return by_block ? shape.members : 1U;
+        },
+    .emit = emit,
+};
 
 }  // namespace astra

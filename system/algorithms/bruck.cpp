@@ -67,19 +67,13 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 
 extern const CollectiveAlgorithm kBruckAlgorithm;
 const CollectiveAlgorithm kBruckAlgorithm = {
-    "bruck",
-    "ceil(log2 n) steps for any number of members",
-    false,
-    1,
-    [](const ProgramShape& shape) {
-        return refuse_unless(shape,
-                             {CollectiveKind::AllGather,
-                              CollectiveKind::ReduceScatter,
-                              CollectiveKind::AllReduce,
-                              CollectiveKind::AllToAll});
-    },
-    [](const ProgramShape&) { return Relation::Rotation; },
-    [](const ProgramShape& shape) { return shape.members; },
-    emit};
+    .name = "bruck",
+    .summary = "ceil(log2 n) steps for any number of members",
+    .kinds = {CollectiveKind::AllGather,
+              CollectiveKind::ReduceScatter,
+              CollectiveKind::AllReduce,
+              CollectiveKind::AllToAll},
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -25,15 +25,7 @@ std::uint32_t slices(const ProgramShape& shape) {
     return shape.parameter;
 }
 
-std::string refusal(const ProgramShape& shape) {
-    const std::string other_kind = refuse_unless(shape,
-                                                 {CollectiveKind::Broadcast,
-                                                  CollectiveKind::Reduce,
-                                                  CollectiveKind::Gather,
-                                                  CollectiveKind::Scatter});
-    if (!other_kind.empty()) {
-        return other_kind;
-    }
+std::string limit(const ProgramShape& shape) {
     const std::uint64_t n = shape.members;
     const std::uint64_t sends = (is_by_block(shape.kind) ? n * (n - 1) / 2 : n) * slices(shape);
     return slices(shape) > 1 ? refuse_too_long_by_number(sends) : refuse_too_long(sends);
@@ -132,19 +124,24 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 
 extern const CollectiveAlgorithm kChainAlgorithm;
 const CollectiveAlgorithm kChainAlgorithm = {
-    "chain",
-    "from member to member in as many slices as the number behind the name says",
-    true,
-    1,
-    refusal,
-    [](const ProgramShape&) { return Relation::Absolute; },
-    [](const ProgramShape& shape) {
-        return is_by_block(shape.kind) ? shape.members * slices(shape) : slices(shape);
-    },
-    emit,
-    nullptr,
-    [](const ProgramShape&) {
-        return std::vector<std::string>{"chain1", "chain4", "chain16", "chain64", "chain256"};
-    }};
+    .name = "chain",
+    .summary = "from member to member in as many slices as the number behind the name says",
+    .kinds = {CollectiveKind::Broadcast,
+              CollectiveKind::Reduce,
+              CollectiveKind::Gather,
+              CollectiveKind::Scatter},
+    .takes_parameter = true,
+    .limit = limit,
+    .relation = [](const ProgramShape&) { return Relation::Absolute; },
+    .blocks =
+        [](const ProgramShape& shape) {
+            return is_by_block(shape.kind) ? shape.members * slices(shape) : slices(shape);
+        },
+    .emit = emit,
+    .trials =
+        [](const ProgramShape&) {
+            return std::vector<std::string>{"chain1", "chain4", "chain16", "chain64", "chain256"};
+        },
+};
 
 }  // namespace astra

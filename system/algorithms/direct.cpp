@@ -46,14 +46,6 @@ void exchange(const ProgramShape& shape, const Exchange& what, ProgramBuilder& b
     builder.end_any_order();
 }
 
-std::string refusal(const ProgramShape& shape) {
-    return refuse_unless(shape,
-                         {CollectiveKind::AllReduce,
-                          CollectiveKind::ReduceScatter,
-                          CollectiveKind::AllGather,
-                          CollectiveKind::AllToAll});
-}
-
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
     switch (shape.kind) {
         case CollectiveKind::AllReduce:
@@ -76,13 +68,14 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 
 extern const CollectiveAlgorithm kDirectAlgorithm;
 const CollectiveAlgorithm kDirectAlgorithm = {
-    "direct",
-    "every member to every other; a number behind the name limits how many at once",
-    true,
-    1,
-    refusal,
-    [](const ProgramShape&) { return Relation::Rotation; },
-    [](const ProgramShape& shape) { return shape.members; },
-    emit};
+    .name = "direct",
+    .summary = "every member to every other; a number behind the name limits how many at once",
+    .kinds = {CollectiveKind::AllReduce,
+              CollectiveKind::ReduceScatter,
+              CollectiveKind::AllGather,
+              CollectiveKind::AllToAll},
+    .takes_parameter = true,
+    .emit = emit,
+};
 
 }  // namespace astra

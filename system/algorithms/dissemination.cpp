@@ -20,13 +20,11 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 
 extern const CollectiveAlgorithm kDisseminationAlgorithm;
 const CollectiveAlgorithm kDisseminationAlgorithm = {
-    "dissemination",
-    "barrier in ceil(log2 n) rounds of empty messages",
-    false,
-    1,
-    [](const ProgramShape& shape) { return refuse_unless(shape, {CollectiveKind::Barrier}); },
-    [](const ProgramShape&) { return Relation::Rotation; },
-    [](const ProgramShape&) { return 1U; },
-    emit};
+    .name = "dissemination",
+    .summary = "barrier in ceil(log2 n) rounds of empty messages",
+    .kinds = {CollectiveKind::Barrier},
+    .blocks = [](const ProgramShape&) { return 1U; },
+    .emit = emit,
+};
 
 }  // namespace astra

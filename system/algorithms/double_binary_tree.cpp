@@ -69,13 +69,13 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 
 extern const CollectiveAlgorithm kDoubleBinaryTreeAlgorithm;
 const CollectiveAlgorithm kDoubleBinaryTreeAlgorithm = {
-    "doubleBinaryTree",
-    "up and down a binary tree; chunks alternate between two trees",
-    false,
-    2,
-    [](const ProgramShape& shape) { return refuse_unless(shape, {CollectiveKind::AllReduce}); },
-    [](const ProgramShape&) { return Relation::Absolute; },
-    [](const ProgramShape&) { return 1U; },
-    emit};
+    .name = "doubleBinaryTree",
+    .summary = "up and down a binary tree; chunks alternate between two trees",
+    .kinds = {CollectiveKind::AllReduce},
+    .variants = 2,
+    .relation = [](const ProgramShape&) { return Relation::Absolute; },
+    .blocks = [](const ProgramShape&) { return 1U; },
+    .emit = emit,
+};
 
 }  // namespace astra

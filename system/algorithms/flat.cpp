@@ -39,19 +39,16 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 
 extern const CollectiveAlgorithm kFlatAlgorithm;
 const CollectiveAlgorithm kFlatAlgorithm = {
-    "flat",
-    "the root and every other member, all at once",
-    false,
-    1,
-    [](const ProgramShape& shape) {
-        return refuse_unless(shape,
-                             {CollectiveKind::Broadcast,
-                              CollectiveKind::Reduce,
-                              CollectiveKind::Gather,
-                              CollectiveKind::Scatter});
-    },
-    [](const ProgramShape&) { return Relation::Absolute; },
-    [](const ProgramShape& shape) { return is_by_block(shape.kind) ? shape.members : 1U; },
-    emit};
+    .name = "flat",
+    .summary = "the root and every other member, all at once",
+    .kinds = {CollectiveKind::Broadcast,
+              CollectiveKind::Reduce,
+              CollectiveKind::Gather,
+              CollectiveKind::Scatter},
+    .relation = [](const ProgramShape&) { return Relation::Absolute; },
+    .blocks =
+        [](const ProgramShape& shape) { return is_by_block(shape.kind) ? shape.members : 1U; },
+    .emit = emit,
+};
 
 }  // namespace astra

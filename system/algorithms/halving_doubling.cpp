@@ -41,12 +41,9 @@ struct Emitter {
     }
 };
 
-std::string refusal(const ProgramShape& shape) {
-    std::string other_kind = refuse_unless(
-        shape,
-        {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
-    if (!other_kind.empty() || std::has_single_bit(shape.members)) {
-        return other_kind;
+std::string limit(const ProgramShape& shape) {
+    if (std::has_single_bit(shape.members)) {
+        return "";
     }
     // A program that folds is not the same for every member.
     const auto sends = static_cast<std::uint64_t>(2 * std::bit_width(shape.members));
@@ -83,15 +80,17 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 
 extern const CollectiveAlgorithm kHalvingDoublingAlgorithm;
 const CollectiveAlgorithm kHalvingDoublingAlgorithm = {
-    "halvingDoubling",
-    "recursive halving, then doubling; all_reduce folds other numbers than powers of two",
-    false,
-    1,
-    refusal,
-    [](const ProgramShape& shape) {
-        return std::has_single_bit(shape.members) ? Relation::Xor : Relation::Absolute;
-    },
-    [](const ProgramShape& shape) { return std::bit_floor(shape.members); },
-    emit};
+    .name = "halvingDoubling",
+    .summary =
+        "recursive halving, then doubling; all_reduce folds other numbers than powers of two",
+    .kinds = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather},
+    .limit = limit,
+    .relation =
+        [](const ProgramShape& shape) {
+            return std::has_single_bit(shape.members) ? Relation::Xor : Relation::Absolute;
+        },
+    .blocks = [](const ProgramShape& shape) { return std::bit_floor(shape.members); },
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -129,15 +129,8 @@ std::string refusal_of_levels(const ProgramShape& shape) {
                : too_many_blocks;
 }
 
-std::string refusal(const ProgramShape& shape) {
-    std::string text = refuse_unless(shape,
-                                     {CollectiveKind::AllReduce,
-                                      CollectiveKind::ReduceScatter,
-                                      CollectiveKind::AllGather,
-                                      CollectiveKind::AllToAll});
-    if (text.empty()) {
-        text = refusal_of_sizes(shape);
-    }
+std::string limit(const ProgramShape& shape) {
+    std::string text = refusal_of_sizes(shape);
     return text.empty() ? refusal_of_levels(shape) : text;
 }
 
@@ -213,18 +206,25 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 
 extern const CollectiveAlgorithm kHierarchicalAlgorithm;
 const CollectiveAlgorithm kHierarchicalAlgorithm = {
-    "hierarchical",
-    "inside groups of as many as the number behind the name says, then across them; "
-    "hierarchical8x4:ring-direct-bruck has three levels and an algorithm for each",
-    true,
-    2,
-    refusal,
-    [](const ProgramShape& shape) { return relation(levels_of(shape)); },
-    [](const ProgramShape& shape) {
-        return shape.members * static_cast<std::uint32_t>(blocks_a_member(levels_of(shape)));
-    },
-    emit,
-    program_levels,
-    usual_groups};
+    .name = "hierarchical",
+    .summary =
+        "inside groups of as many as the number behind the name says, then across them; "
+        "hierarchical8x4:ring-direct-bruck has three levels and an algorithm for each",
+    .kinds = {CollectiveKind::AllReduce,
+              CollectiveKind::ReduceScatter,
+              CollectiveKind::AllGather,
+              CollectiveKind::AllToAll},
+    .takes_parameter = true,
+    .variants = 2,
+    .limit = limit,
+    .relation = [](const ProgramShape& shape) { return relation(levels_of(shape)); },
+    .blocks =
+        [](const ProgramShape& shape) {
+            return shape.members * static_cast<std::uint32_t>(blocks_a_member(levels_of(shape)));
+        },
+    .emit = emit,
+    .levels = program_levels,
+    .trials = usual_groups,
+};
 
 }  // namespace astra

@@ -39,16 +39,11 @@ std::vector<std::uint32_t> strides(const ProgramShape& shape) {
     return strides(shape.members, std::min(wanted, kMostRings));
 }
 
-std::string refusal(const ProgramShape& shape) {
-    if (shape.parameter > kMostRings) {
-        return "at most 64 rings are possible";
-    }
-    const std::string other_kind = refuse_unless(
-        shape,
-        {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
-    return other_kind.empty()
-               ? refuse_too_long_by_number(std::uint64_t{2} * shape.members * strides(shape).size())
-               : other_kind;
+std::string limit(const ProgramShape& shape) {
+    return shape.parameter > kMostRings
+               ? "at most 64 rings are possible"
+               : refuse_too_long_by_number(std::uint64_t{2} * shape.members *
+                                           strides(shape).size());
 }
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
@@ -65,19 +60,20 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 
 extern const CollectiveAlgorithm kMultiRingAlgorithm;
 const CollectiveAlgorithm kMultiRingAlgorithm = {
-    "multiRing",
-    "as many rings at once as the number behind the name says, over edges of their own",
-    true,
-    1,
-    refusal,
-    [](const ProgramShape&) { return Relation::Rotation; },
-    [](const ProgramShape& shape) {
-        return shape.members * static_cast<std::uint32_t>(strides(shape).size());
-    },
-    emit,
-    nullptr,
-    [](const ProgramShape&) {
-        return std::vector<std::string>{"multiRing2", "multiRing4", "multiRing8"};
-    }};
+    .name = "multiRing",
+    .summary = "as many rings at once as the number behind the name says, over edges of their own",
+    .kinds = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather},
+    .takes_parameter = true,
+    .limit = limit,
+    .blocks =
+        [](const ProgramShape& shape) {
+            return shape.members * static_cast<std::uint32_t>(strides(shape).size());
+        },
+    .emit = emit,
+    .trials =
+        [](const ProgramShape&) {
+            return std::vector<std::string>{"multiRing2", "multiRing4", "multiRing8"};
+        },
+};
 
 }  // namespace astra

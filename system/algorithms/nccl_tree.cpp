@@ -160,30 +160,29 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
     }
 }
 
-std::string refusal(const ProgramShape& shape) {
-    const std::string other_kind = refuse_unless(shape, {CollectiveKind::AllReduce});
-    // Up and down two trees.
-    return other_kind.empty()
-               ? refuse_too_long_by_number(std::uint64_t{4} * shape.members * slices(shape))
-               : other_kind;
+// Messages go up and down two trees.
+std::string limit(const ProgramShape& shape) {
+    return refuse_too_long_by_number(std::uint64_t{4} * shape.members * slices(shape));
 }
 
 }  // namespace
 
 extern const CollectiveAlgorithm kNcclTreeAlgorithm;
 const CollectiveAlgorithm kNcclTreeAlgorithm = {
-    "ncclTree",
-    "two binary trees at once, half of the data each, in as many slices as the number behind the "
-    "name says",
-    true,
-    1,
-    refusal,
-    [](const ProgramShape&) { return Relation::Absolute; },
-    [](const ProgramShape& shape) { return kTrees * slices(shape); },
-    emit,
-    nullptr,
-    [](const ProgramShape&) {
-        return std::vector<std::string>{"ncclTree1", "ncclTree4", "ncclTree16", "ncclTree64"};
-    }};
+    .name = "ncclTree",
+    .summary =
+        "two binary trees at once, half of the data each, in as many slices as the number "
+        "behind the name says",
+    .kinds = {CollectiveKind::AllReduce},
+    .takes_parameter = true,
+    .limit = limit,
+    .relation = [](const ProgramShape&) { return Relation::Absolute; },
+    .blocks = [](const ProgramShape& shape) { return kTrees * slices(shape); },
+    .emit = emit,
+    .trials =
+        [](const ProgramShape&) {
+            return std::vector<std::string>{"ncclTree1", "ncclTree4", "ncclTree16", "ncclTree64"};
+        },
+};
 
 }  // namespace astra

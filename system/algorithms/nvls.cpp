@@ -64,20 +64,11 @@ WireShare share(const ProgramShape& shape) {
 
 extern const CollectiveAlgorithm kNvlsAlgorithm;
 const CollectiveAlgorithm kNvlsAlgorithm = {
-    "nvls",
-    "the switch reduces and multicasts; needs system.in_switch_reduction",
-    false,
-    1,
-    [](const ProgramShape& shape) {
-        return refuse_unless(
-            shape,
-            {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
-    },
-    [](const ProgramShape&) { return Relation::Rotation; },
-    [](const ProgramShape& shape) { return shape.members; },
-    emit,
-    nullptr,
-    nullptr,
-    share};
+    .name = "nvls",
+    .summary = "the switch reduces and multicasts; needs system.in_switch_reduction",
+    .kinds = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather},
+    .emit = emit,
+    .in_switch = share,
+};
 
 }  // namespace astra

@@ -25,15 +25,14 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 
 extern const CollectiveAlgorithm kPairwiseAlgorithm;
 const CollectiveAlgorithm kPairwiseAlgorithm = {
-    "pairwise",
-    "one partner after the other",
-    false,
-    1,
-    [](const ProgramShape& shape) { return refuse_unless(shape, {CollectiveKind::AllToAll}); },
-    [](const ProgramShape& shape) {
-        return std::has_single_bit(shape.members) ? Relation::Xor : Relation::Rotation;
-    },
-    [](const ProgramShape& shape) { return shape.members; },
-    emit};
+    .name = "pairwise",
+    .summary = "one partner after the other",
+    .kinds = {CollectiveKind::AllToAll},
+    .relation =
+        [](const ProgramShape& shape) {
+            return std::has_single_bit(shape.members) ? Relation::Xor : Relation::Rotation;
+        },
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -102,18 +102,13 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 
 extern const CollectiveAlgorithm kPatAlgorithm;
 const CollectiveAlgorithm kPatAlgorithm = {
-    "pat",
-    "a binomial tree from every member, their messages joined, farthest first; a number behind the "
-    "name limits the blocks of a message",
-    true,
-    1,
-    [](const ProgramShape& shape) {
-        return refuse_unless(
-            shape,
-            {CollectiveKind::AllGather, CollectiveKind::ReduceScatter, CollectiveKind::AllReduce});
-    },
-    [](const ProgramShape&) { return Relation::Rotation; },
-    [](const ProgramShape& shape) { return shape.members; },
-    emit};
+    .name = "pat",
+    .summary =
+        "a binomial tree from every member, their messages joined, farthest first; a number "
+        "behind the name limits the blocks of a message",
+    .kinds = {CollectiveKind::AllGather, CollectiveKind::ReduceScatter, CollectiveKind::AllReduce},
+    .takes_parameter = true,
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -15,12 +15,9 @@ namespace astra {
 
 namespace {
 
-std::string refusal(const ProgramShape& shape) {
-    std::string other_kind = refuse_unless(
-        shape,
-        {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather});
-    if (!other_kind.empty() || std::has_single_bit(shape.members)) {
-        return other_kind;
+std::string limit(const ProgramShape& shape) {
+    if (std::has_single_bit(shape.members)) {
+        return "";
     }
     // A program that folds is not the same for every member.
     const auto sends = static_cast<std::uint64_t>(std::bit_width(shape.members) + 1);
@@ -80,17 +77,19 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
 
 extern const CollectiveAlgorithm kRecursiveDoublingAlgorithm;
 const CollectiveAlgorithm kRecursiveDoublingAlgorithm = {
-    "recursiveDoubling",
-    "log2 n exchanges, of all of it in an all_reduce",
-    false,
-    1,
-    refusal,
-    [](const ProgramShape& shape) {
-        return std::has_single_bit(shape.members) ? Relation::Xor : Relation::Absolute;
-    },
-    [](const ProgramShape& shape) {
-        return shape.kind == CollectiveKind::AllReduce ? 1U : shape.members;
-    },
-    emit};
+    .name = "recursiveDoubling",
+    .summary = "log2 n exchanges, of all of it in an all_reduce",
+    .kinds = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather},
+    .limit = limit,
+    .relation =
+        [](const ProgramShape& shape) {
+            return std::has_single_bit(shape.members) ? Relation::Xor : Relation::Absolute;
+        },
+    .blocks =
+        [](const ProgramShape& shape) {
+            return shape.kind == CollectiveKind::AllReduce ? 1U : shape.members;
+        },
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -52,15 +52,10 @@ class RingEmitter {
     ProgramBuilder& builder_;
 };
 
-std::string refusal(const ProgramShape& shape) {
-    const std::string other_kind = refuse_unless(shape,
-                                                 {CollectiveKind::AllReduce,
-                                                  CollectiveKind::ReduceScatter,
-                                                  CollectiveKind::AllGather,
-                                                  CollectiveKind::AllToAll});
-    return other_kind.empty() && shape.kind == CollectiveKind::AllToAll
+std::string limit(const ProgramShape& shape) {
+    return shape.kind == CollectiveKind::AllToAll
                ? refuse_too_long(std::uint64_t{shape.members} * (shape.members - 1) / 2)
-               : other_kind;
+               : "";
 }
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
@@ -80,13 +75,15 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 }  // namespace
 
 extern const CollectiveAlgorithm kRingAlgorithm;
-const CollectiveAlgorithm kRingAlgorithm = {"ring",
-                                            "neighbours only, one block a step",
-                                            false,
-                                            1,
-                                            refusal,
-                                            [](const ProgramShape&) { return Relation::Rotation; },
-                                            [](const ProgramShape& shape) { return shape.members; },
-                                            emit};
+const CollectiveAlgorithm kRingAlgorithm = {
+    .name = "ring",
+    .summary = "neighbours only, one block a step",
+    .kinds = {CollectiveKind::AllReduce,
+              CollectiveKind::ReduceScatter,
+              CollectiveKind::AllGather,
+              CollectiveKind::AllToAll},
+    .limit = limit,
+    .emit = emit,
+};
 
 }  // namespace astra

@@ -1,6 +1,7 @@
 // A synthesiser makes programs for the very links between the ranks of a group. To add one: a .cpp
-// in this folder that defines `const Synthesiser k<Name>Synthesiser`, and one line in builtins.def.
-// Its name is one of the algorithms' (algorithm.h); a number may follow it.
+// in this folder that defines `const Synthesiser k<Name>Synthesiser`, one line in builtins.def, and
+// a row in the table of docs/study.md. Its name stands where that of an algorithm can
+// (algorithm.h); a number may follow it.
 #pragma once
 
 #include <span>
@@ -12,8 +13,8 @@
 namespace astra {
 
 struct Synthesiser {
-    std::string_view name;
-    std::string_view summary;
+    std::string_view name = {};
+    std::string_view summary = {};
     const ProgramSource& source;
 };
 

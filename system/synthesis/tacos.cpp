@@ -40,8 +40,9 @@ const Tacos kTacos;
 
 extern const Synthesiser kTacosSynthesiser;
 const Synthesiser kTacosSynthesiser = {
-    "tacos",
-    "chunks matched to links as they become free, for the fabric and the ranks at hand",
-    kTacos};
+    .name = "tacos",
+    .summary = "chunks matched to links as they become free, for the fabric and the ranks at hand",
+    .source = kTacos,
+};
 
 }  // namespace astra

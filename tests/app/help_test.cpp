@@ -7,6 +7,8 @@
 #include "astra/app/command.h"
 #include "network/backend/backend.h"
 #include "network/backend/packet/transport.h"
+#include "system/algorithms/algorithm.h"
+#include "system/synthesis/synthesiser.h"
 #include "tests/support/experiment.h"
 
 namespace astra::test {
@@ -37,6 +39,13 @@ TEST(Help, ListsWhatTheTablesHold) {
             EXPECT_THAT(text, HasSubstr(name));
             EXPECT_THAT(manual, HasSubstr(name));
             EXPECT_THAT(completion, HasSubstr(name));
+        }
+    }
+    const std::string collective = run_captured({"collective", "--help"}).out;
+    for (const std::vector<std::string>& names :
+         {collective_algorithms().names(), synthesisers().names()}) {
+        for (const std::string& name : names) {
+            EXPECT_THAT(collective, HasSubstr(name));
         }
     }
     for (const std::string& name : commands().names()) {

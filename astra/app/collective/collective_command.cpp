@@ -35,10 +35,20 @@ constexpr const char* kUsage =
     "a\n"
     "workload. Sizes are those of nccl-tests: the whole buffer.";
 
+// The algorithms of the tables.
+std::vector<std::string> table_names() {
+    std::vector<std::string> names = collective_algorithms().names();
+    const std::vector<std::string> synthesised = synthesisers().names();
+    names.insert(names.end(), synthesised.begin(), synthesised.end());
+    return names;
+}
+
 void declare(OptionSet& options) {
     options.add_value("collective", "LIST", "kinds (default: all_reduce)");
-    options.add_value(
-        "algorithm", "LIST", "algorithms, one for all dimensions each (default: all that can)");
+    options.add_value("algorithm",
+                      "LIST",
+                      "algorithms, one for all dimensions each (default: all that can)",
+                      table_names());
     options.add_value(
         "size", "LIST", "sizes, as 1MiB,64MiB or FROM:TO:xFACTOR (default: 1KiB:1GiB:x4)");
     options.add_value("ranks", "LIST", "the ranks that take part, as 0-7 (default: all)");
@@ -129,16 +139,10 @@ std::vector<CollectiveKind> read_kinds(const std::string& list) {
 
 // Names as given, or all of which a size is not part of the name.
 std::vector<std::string> read_algorithms(const std::optional<std::string>& list) {
-    std::vector<std::string> names;
     if (!list) {
-        for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
-            names.emplace_back(algorithm->name);
-        }
-        for (const Synthesiser* synthesiser : synthesisers()) {
-            names.emplace_back(synthesiser->name);
-        }
-        return names;
+        return table_names();
     }
+    std::vector<std::string> names;
     for (const std::string& item : split(*list)) {
         if (is_program_file(item)) {
             names.push_back(item);

@@ -85,6 +85,10 @@ TEST_P(EveryAlgorithmTest, KeepsThePromiseOfItsKindOrRefuses) {
                 EXPECT_TRUE(verdict.correct)
                     << name_of_shape(algorithm, shape) << ": " << verdict.fault;
                 EXPECT_EQ(verdict.correct, verdict.fault.empty());
+                // Of two members the switch has nothing to copy or to add.
+                const bool by_switch = algorithm.in_switch != nullptr && members > 2;
+                EXPECT_EQ(program.switch_operations() != nullptr, by_switch)
+                    << name_of_shape(algorithm, shape);
             }
         }
     }
@@ -97,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(All,
                                            collective_algorithms().end()),
                          [](const auto& test) { return std::string(test.param->name); });
 
-// Of a reduce_scatter_block plans ask for a reduce_scatter.
+// For a reduce_scatter_block plans ask for a reduce_scatter.
 TEST(ProgramsTest, EverySizeOfEveryKindHasAnAlgorithm) {
     for (const CollectiveKind kind : kinds()) {
         if (kind == CollectiveKind::ReduceScatterBlock) {
