@@ -7,7 +7,7 @@
 
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 
 namespace astra {
 

@@ -8,7 +8,7 @@
 #include "astra/app/convert_schedule.h"
 #include "astra/app/options.h"
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "astra/results/output_folder.h"
 #include "workload/chakra/chakra_json.h"
 #include "workload/custom_collective/chakra_collective.h"

@@ -9,7 +9,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
-#include "astra/core/json_text.h"
+#include "astra/core/text/json_text.h"
 #include "astra/simulation/simulation.h"
 #include "system/transfer/policy.h"
 #include "workload/chakra/trace_files.h"

@@ -14,7 +14,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "astra/results/output_folder.h"
 #include "astra/results/result_files.h"
 #include "astra/results/summary.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 
 namespace astra {
 

@@ -6,7 +6,7 @@
 
 #include "astra/config/decimal.h"
 #include "astra/config/units.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 
 namespace astra {
 namespace {

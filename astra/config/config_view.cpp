@@ -5,7 +5,7 @@
 #include "astra/config/config_node.h"
 #include "astra/config/config_scalar.h"
 #include "astra/config/exact_text.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 
 namespace astra {
 namespace {

@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 
 namespace astra {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "astra/config/units.h"
-#include "astra/core/json_text.h"
+#include "astra/core/text/json_text.h"
 
 namespace astra {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "astra/core/json_text.h"
+#include "astra/core/text/json_text.h"
 #include "astra/core/version.h"
 #include "astra/results/csv_field.h"
 #include "astra/results/flow_files.h"

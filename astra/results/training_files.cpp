@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "astra/config/units.h"
-#include "astra/core/json_text.h"
+#include "astra/core/text/json_text.h"
 #include "astra/results/csv_field.h"
 
 namespace astra {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "astra/core/mix.h"
-#include "astra/core/nearest.h"
 #include "astra/core/noise.h"
+#include "astra/core/text/nearest.h"
 #include "network/topology/dimension.h"
 
 namespace astra {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "system/synthesis/synthesiser.h"
 
 namespace astra {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 
 namespace astra {
 

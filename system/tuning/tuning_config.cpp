@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "system/tuning/algorithm_choice.h"
 
 namespace astra {

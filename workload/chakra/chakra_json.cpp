@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "workload/chakra/chakra_records.h"
 #include "workload/chakra/json_values.h"
 #include "workload/graph/messages.h"

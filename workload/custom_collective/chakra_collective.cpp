@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "workload/custom_collective/collective_nodes.h"
 #include "workload/graph/messages.h"
 

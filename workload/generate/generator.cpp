@@ -12,7 +12,7 @@
 
 #include "astra/config/units.h"
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "workload/chakra/chakra_writer.h"
 #include "workload/graph/groups.h"
 #include "workload/graph/workload_assembler.h"

@@ -10,7 +10,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/config/config_view.h"
 #include "astra/core/error.h"
-#include "astra/core/json_text.h"
+#include "astra/core/text/json_text.h"
 #include "workload/graph/messages.h"
 #include "workload/graph/process_groups.h"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "workload/graph/messages.h"
 
 namespace astra {

@@ -12,7 +12,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "astra/results/output_folder.h"
 #include "astra/simulation/simulation.h"
 #include "network/backend/backend.h"

@@ -10,7 +10,7 @@
 #include "astra/config/exact_text.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 
 namespace astra {
 namespace {

@@ -275,10 +275,10 @@ bool Hosts::join_due(Link& link, std::uint64_t until_ps) {
     return true;
 }
 
-// A rank goes round all its links with its packets whatever flows they are of: with path numbers by flow,
-// many flows would load the links at random. The slip keeps a number of flows that has a common
-// divisor with the number of links from tying each flow to one of them. An odd factor makes ranks
-// that follow each other begin with different links.
+// A rank goes round all its links with its packets whatever flows they are of: with path numbers by
+// flow, many flows would load the links at random. The slip keeps a number of flows that has a
+// common divisor with the number of links from tying each flow to one of them. An odd factor makes
+// ranks that follow each other begin with different links.
 std::uint32_t Hosts::next_path(std::uint32_t rank) {
     constexpr std::uint32_t slip = 61;
     constexpr std::uint32_t spread = 0x9e3779b1U;

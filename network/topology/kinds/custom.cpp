@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "astra/config/config_tree.h"
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 #include "network/topology/fabric.h"
 
 namespace astra {

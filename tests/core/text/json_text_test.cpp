@@ -1,5 +1,5 @@
 // Text as JSON writes it: RFC 8259, section 7.
-#include "astra/core/json_text.h"
+#include "astra/core/text/json_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "astra/core/json_text.h"
+#include "astra/core/text/json_text.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "astra/core/nearest.h"
+#include "astra/core/text/nearest.h"
 
 #include <string>
 #include <vector>

@@ -1,1 +1,0 @@
-// Nothing: the source that the precompiled header of the tests is made for.

@@ -1,7 +1,0 @@
-// What almost every test includes, compiled once a build.
-#pragma once
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "astra/core/precompiled.h"
