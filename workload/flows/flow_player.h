@@ -14,7 +14,7 @@
 #include "astra/core/records.h"
 #include "network/backend/backend.h"
 #include "workload/flows/flow_set.h"
-#include "workload/replay/rank_activity.h"
+#include "workload/record/rank_activity.h"
 
 namespace astra {
 

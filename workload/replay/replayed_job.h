@@ -9,9 +9,9 @@
 #include "astra/core/rank_classes.h"
 #include "astra/core/types.h"
 #include "workload/graph/execution_graph.h"
-#include "workload/replay/iteration_log.h"
+#include "workload/record/iteration_log.h"
+#include "workload/record/rank_activity.h"
 #include "workload/replay/job.h"
-#include "workload/replay/rank_activity.h"
 #include "workload/replay/rank_streams.h"
 
 namespace astra {

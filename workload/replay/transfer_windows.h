@@ -6,7 +6,7 @@
 
 #include "astra/core/records.h"
 #include "system/transfer/transfer_queue.h"
-#include "workload/replay/op_log.h"
+#include "workload/record/op_log.h"
 #include "workload/replay/replayed_job.h"
 
 namespace astra {

@@ -8,8 +8,8 @@
 namespace astra {
 namespace {
 
-// An all_gather in which member 2 hands on block 1 after the first of two messages, which in any order
-// need not be the one that brings it.
+// An all_gather in which member 2 hands on block 1 after the first of two messages, which in any
+// order need not be the one that brings it.
 TEST(OrderCheckTest, NamesABlockSentBeforeItsWaveIsOver) {
     std::vector<Role> roles = {
         {send(1, {0}), send(2, {0}), receive(2, {2}), receive(2, {1}), send(1, {2})},

@@ -1,4 +1,4 @@
-#include "workload/replay/op_log.h"
+#include "workload/record/op_log.h"
 
 #include <algorithm>
 

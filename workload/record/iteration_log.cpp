@@ -1,4 +1,4 @@
-#include "workload/replay/iteration_log.h"
+#include "workload/record/iteration_log.h"
 
 #include <algorithm>
 

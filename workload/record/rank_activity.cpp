@@ -1,4 +1,4 @@
-#include "workload/replay/rank_activity.h"
+#include "workload/record/rank_activity.h"
 
 namespace astra {
 
