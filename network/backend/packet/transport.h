@@ -44,7 +44,7 @@ class Transport {
     // A packet is at its destination; to be released, or sent on.
     virtual void arrive(std::uint32_t packet) = 0;
     // A data packet was lost (the transport may know it at once from what arrives behind it) …
-    virtual void lose(std::uint32_t packet);
+    virtual void lose(std::uint32_t /*packet*/) {}
     // … and its timeout is over. Neither releases it.
     virtual void time_out(std::uint32_t packet) = 0;
 };

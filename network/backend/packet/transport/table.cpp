@@ -18,6 +18,4 @@ const Registry<TransportInfo>& transports() {
     return table;
 }
 
-void Transport::lose(std::uint32_t /*packet*/) {}
-
 }  // namespace astra::packet
