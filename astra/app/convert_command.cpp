@@ -56,7 +56,7 @@ void to_chakra(const std::string& input, const std::string& output) {
     if (prefix.has_parent_path()) {
         std::filesystem::create_directories(prefix.parent_path());
     }
-    const std::uint32_t files = write_chakra_collective(read_block_algorithm(input), output);
+    const std::uint32_t files = write_chakra_collective(read_thread_block_algorithm(input), output);
     std::fputs(fmt::format("wrote {}.0.et to {}.{}.et\n", output, output, files - 1).c_str(),
                stdout);
 }

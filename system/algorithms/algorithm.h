@@ -57,7 +57,7 @@ struct CollectiveAlgorithm {
 
 const Registry<CollectiveAlgorithm>& collective_algorithms();
 
-// Its place in collective_algorithms().
+// Its index in collective_algorithms().
 std::uint32_t index_of(const CollectiveAlgorithm& algorithm);
 
 // The refusal of an algorithm that does certain kinds only: "" for them.

@@ -1,8 +1,8 @@
-// The binomial tree, L = ceil(log2 n) rounds. Members have places, counted from the root; the
-// children of place p are p + 2^k for all 2^k > p, and below p are all places that equal p modulo
-// the smallest 2^k > p.
+// The binomial tree, L = ceil(log2 n) rounds. Members have relative ranks, counted from the root;
+// the children of relative rank p are p + 2^k for all 2^k > p, and below p are all that equal p
+// modulo the smallest 2^k > p.
 //   broadcast   S down every edge, the deepest child first   reduce   S up every edge
-//   scatter     down an edge the blocks of all places below it: S/2, S/4, … on the longest way
+//   scatter     down an edge the blocks of all members below it: S/2, S/4, … on the longest path
 //   gather      the mirror image                             all_reduce  reduce, then broadcast
 // Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
 // (2005).
@@ -21,9 +21,9 @@ class Tree {
         : members_(shape.members),
           root_(root),
           by_block_(shape.kind == CollectiveKind::Gather || shape.kind == CollectiveKind::Scatter),
-          place_((member + members_ - root) % members_) {
-        for (std::uint64_t step = above(place_); place_ + step < members_; step *= 2) {
-            children_.push_back(place_ + static_cast<std::uint32_t>(step));
+          relative_((member + members_ - root) % members_) {
+        for (std::uint64_t step = above(relative_); relative_ + step < members_; step *= 2) {
+            children_.push_back(relative_ + static_cast<std::uint32_t>(step));
         }
     }
 
@@ -31,13 +31,13 @@ class Tree {
         for (std::size_t i = children_.size(); i-- > 0;) {
             builder.receive(member_at(children_[i]), below(children_[i]), reduce);
         }
-        if (place_ != 0) {
-            builder.send(parent(), below(place_));
+        if (relative_ != 0) {
+            builder.send(parent(), below(relative_));
         }
     }
     void down(ProgramBuilder& builder) const {
-        if (place_ != 0) {
-            builder.receive(parent(), below(place_), false);
+        if (relative_ != 0) {
+            builder.receive(parent(), below(relative_), false);
         }
         for (const std::uint32_t child : children_) {
             builder.send(member_at(child), below(child));
@@ -45,24 +45,24 @@ class Tree {
     }
 
   private:
-    // The smallest power of two above `place`.
-    static std::uint64_t above(std::uint32_t place) {
-        return std::uint64_t{1} << static_cast<unsigned>(std::bit_width(place));
+    // The smallest power of two above `relative`.
+    static std::uint64_t above(std::uint32_t relative) {
+        return std::uint64_t{1} << static_cast<unsigned>(std::bit_width(relative));
     }
-    std::uint32_t member_at(std::uint32_t place) const { return (place + root_) % members_; }
-    std::uint32_t parent() const { return member_at(place_ - std::bit_floor(place_)); }
-    Payload below(std::uint32_t place) const {
+    std::uint32_t member_at(std::uint32_t relative) const { return (relative + root_) % members_; }
+    std::uint32_t parent() const { return member_at(relative_ - std::bit_floor(relative_)); }
+    Payload below(std::uint32_t relative) const {
         if (!by_block_) {
             return {};
         }
-        const auto stride = static_cast<std::uint32_t>(above(place));
-        return {member_at(place), stride, (members_ - place - 1) / stride + 1};
+        const auto stride = static_cast<std::uint32_t>(above(relative));
+        return {member_at(relative), stride, (members_ - relative - 1) / stride + 1};
     }
 
     std::uint32_t members_;
     std::uint32_t root_;
     bool by_block_;
-    std::uint32_t place_;
+    std::uint32_t relative_;
     std::vector<std::uint32_t> children_;
 };
 

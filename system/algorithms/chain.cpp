@@ -3,7 +3,7 @@
 //   broadcast  from the root: k slices of S/k, one after the other, to the next member
 //   reduce     to the root from the last member
 //   scatter    from the root the block of the last member first, in k slices (1) of S/kn
-//   gather     to the root the own block first
+//   gather     to the root the sender's block first
 // n-1 + k-1 steps of S/k, so S·(1 + (n-2)/k) where bandwidth counts; of gather and scatter n-1
 // steps of S/n.
 #include "system/algorithms/algorithm.h"
@@ -37,41 +37,41 @@ class Link {
         : members_(shape.members),
           root_(shape.root),
           slices_(slices(shape)),
-          place_((member + members_ - root_) % members_),
+          relative_((member + members_ - root_) % members_),
           outer_((member + 1) % members_),
           inner_((member + members_ - 1) % members_),
           builder_(builder) {}
 
     void broadcast() {
         for (std::uint32_t slice = 0; slice < slices_; ++slice) {
-            pass(slice, inner_, place_ > 0, outer_, !is_last(), false);
+            pass(slice, inner_, relative_ > 0, outer_, !is_last(), false);
         }
     }
     void reduce() {
         for (std::uint32_t slice = 0; slice < slices_; ++slice) {
-            pass(slice, outer_, !is_last(), inner_, place_ > 0, true);
+            pass(slice, outer_, !is_last(), inner_, relative_ > 0, true);
         }
     }
     // What is for members further out comes first, the farthest before all.
     void scatter() {
-        for (std::uint32_t of = members_ - 1; of > place_; --of) {
-            pass_block(of, inner_, place_ > 0, outer_, true);
+        for (std::uint32_t of = members_ - 1; of > relative_; --of) {
+            pass_block(of, inner_, relative_ > 0, outer_, true);
         }
-        if (place_ > 0) {
-            pass_block(place_, inner_, true, outer_, false);
+        if (relative_ > 0) {
+            pass_block(relative_, inner_, true, outer_, false);
         }
     }
     void gather() {
-        if (place_ > 0) {
-            pass_block(place_, outer_, false, inner_, true);
+        if (relative_ > 0) {
+            pass_block(relative_, outer_, false, inner_, true);
         }
-        for (std::uint32_t of = place_ + 1; of < members_; ++of) {
-            pass_block(of, outer_, true, inner_, place_ > 0);
+        for (std::uint32_t of = relative_ + 1; of < members_; ++of) {
+            pass_block(of, outer_, true, inner_, relative_ > 0);
         }
     }
 
   private:
-    bool is_last() const { return place_ + 1 == members_; }
+    bool is_last() const { return relative_ + 1 == members_; }
     void pass(std::uint32_t block,
               std::uint32_t from,
               bool receives,
@@ -86,8 +86,8 @@ class Link {
         }
     }
     void pass_block(
-        std::uint32_t place, std::uint32_t from, bool receives, std::uint32_t to, bool sends) {
-        const std::uint32_t owner = (place + root_) % members_;
+        std::uint32_t relative, std::uint32_t from, bool receives, std::uint32_t to, bool sends) {
+        const std::uint32_t owner = (relative + root_) % members_;
         for (std::uint32_t slice = 0; slice < slices_; ++slice) {
             pass(owner * slices_ + slice, from, receives, to, sends, false);
         }
@@ -96,9 +96,9 @@ class Link {
     std::uint32_t members_;
     std::uint32_t root_;
     std::uint32_t slices_;
-    std::uint32_t place_;  // from the root on
-    std::uint32_t outer_;  // the next member away from the root
-    std::uint32_t inner_;  // the next one towards it
+    std::uint32_t relative_;  // from the root on
+    std::uint32_t outer_;     // the next member away from the root
+    std::uint32_t inner_;     // the next one towards it
     ProgramBuilder& builder_;
 };
 

@@ -11,56 +11,56 @@ namespace astra {
 
 namespace {
 
-struct Place {
+struct Node {
     std::uint32_t parent = 0;
     bool is_root = false;
     std::vector<std::uint32_t> children;
 };
 
 // Where `member` is in the in-order tree over [begin, end) whose root hangs below `parent`.
-Place find(std::uint32_t member, std::uint32_t begin, std::uint32_t end, std::uint32_t parent) {
+Node find(std::uint32_t member, std::uint32_t begin, std::uint32_t end, std::uint32_t parent) {
     while (true) {
         const std::uint32_t middle = begin + (end - begin) / 2;
         if (member == middle) {
-            Place place;
-            place.parent = parent;
+            Node node;
+            node.parent = parent;
             if (middle > begin) {
-                place.children.push_back(begin + (middle - begin) / 2);
+                node.children.push_back(begin + (middle - begin) / 2);
             }
             if (end > middle + 1) {
-                place.children.push_back(middle + 1 + (end - middle - 1) / 2);
+                node.children.push_back(middle + 1 + (end - middle - 1) / 2);
             }
-            return place;
+            return node;
         }
         parent = middle;
         (member < middle ? end : begin) = member < middle ? middle : middle + 1;
     }
 }
 
-Place place_of(const ProgramShape& shape, std::uint32_t member) {
+Node node_of(const ProgramShape& shape, std::uint32_t member) {
     const bool last_is_root = shape.variant == 0;
     const std::uint32_t root = last_is_root ? shape.members - 1 : 0;
     const std::uint32_t begin = last_is_root ? 0 : 1;
     const std::uint32_t end = begin + shape.members - 1;
     if (member == root) {
-        Place place;
-        place.is_root = true;
-        place.children.push_back(begin + (end - begin) / 2);
-        return place;
+        Node node;
+        node.is_root = true;
+        node.children.push_back(begin + (end - begin) / 2);
+        return node;
     }
     return find(member, begin, end, root);
 }
 
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
-    const Place place = place_of(shape, member);
-    for (const std::uint32_t child : place.children) {
+    const Node node = node_of(shape, member);
+    for (const std::uint32_t child : node.children) {
         builder.receive(child, {}, true);
     }
-    if (!place.is_root) {
-        builder.send(place.parent, {});
-        builder.receive(place.parent, {}, false);
+    if (!node.is_root) {
+        builder.send(node.parent, {});
+        builder.receive(node.parent, {}, false);
     }
-    for (const std::uint32_t child : place.children) {
+    for (const std::uint32_t child : node.children) {
         builder.send(child, {});
     }
 }

@@ -14,7 +14,7 @@ namespace astra {
 
 namespace {
 
-// `own` and `other` turn a distance into a peer or block as the relation wants it.
+// Emits for one member of a power of two.
 struct Emitter {
     std::uint32_t power;   // of two; also the number of blocks
     std::uint32_t member;  // added by XOR: 0 in a relative program

@@ -1,11 +1,11 @@
 // Level by level: groups of consecutive members inside, then across them the members with the same
-// place in their groups ("rails"), and so on; any algorithm at each level. With levels of m1, m2 …
+// index in their groups ("rails"), and so on; any algorithm at each level. With levels of m1, m2 …
 // members and S bytes in the whole buffer:
 //   reduce_scatter  level after level from the inside: of S, of S/m1, of S/(m1·m2) …
-//   all_gather      the way back
+//   all_gather      the reverse
 //   all_reduce      reduce_scatters, an all_reduce at the last level, all_gathers back
 //   all_to_all      level after level from the inside, each an all_to_all of S: a member hands on
-//                   all that is for members of a place, whoever it came from
+//                   all that is for members of an index, whoever it came from
 // In all_reduce, reduce_scatter and all_gather no more is sent in all than without levels, less of
 // it over the outer ones. Stored once for all members unless the algorithm of a level is not.
 #include <numeric>
@@ -91,7 +91,7 @@ Relation relation(const std::vector<Level>& levels) {
     return Relation::Grid;
 }
 
-// Of a program that is not stored once, as every group of every level runs its own.
+// The sends of a program that is not stored once, as every group of every level runs its program.
 std::uint64_t stored_sends(const ProgramShape& shape, const std::vector<Level>& levels) {
     std::uint64_t sends = 0;
     for (const Level& level : levels) {
@@ -104,7 +104,7 @@ std::uint64_t stored_sends(const ProgramShape& shape, const std::vector<Level>& 
     return sends;
 }
 
-// Of the programs of the levels, and of their sum.
+// What refuses the program of a level, or their sum.
 std::string refusal_of_levels(const ProgramShape& shape) {
     const std::vector<Level> levels = levels_of(shape);
     for (std::size_t i = 0; i < levels.size(); ++i) {

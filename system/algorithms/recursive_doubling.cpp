@@ -51,23 +51,23 @@ void all_reduce(std::uint32_t members, std::uint32_t member, ProgramBuilder& bui
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
     const std::uint32_t n = shape.members;
     // The blocks of the `distance` members around a member, and around its peer.
-    const auto own = [](std::uint32_t distance) { return Payload{0, 1, distance}; };
-    const auto other = [](std::uint32_t distance) { return Payload{distance, 1, distance}; };
+    const auto near = [](std::uint32_t distance) { return Payload{0, 1, distance}; };
+    const auto far = [](std::uint32_t distance) { return Payload{distance, 1, distance}; };
     switch (shape.kind) {
         case CollectiveKind::AllReduce:
             all_reduce(n, member, builder);
             break;
         case CollectiveKind::AllGather:
             for (std::uint32_t distance = 1; distance < n; distance *= 2) {
-                builder.send(distance, own(distance));
-                builder.receive(distance, other(distance), false);
+                builder.send(distance, near(distance));
+                builder.receive(distance, far(distance), false);
             }
             break;
         default:
             for (std::uint32_t distance = n / 2; distance > 0; distance /= 2) {
-                builder.send(distance, other(distance));
+                builder.send(distance, far(distance));
                 builder.receive_partly(
-                    distance, own(distance), distance > 1 ? distance / 2 : distance);
+                    distance, near(distance), distance > 1 ? distance / 2 : distance);
             }
             break;
     }

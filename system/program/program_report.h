@@ -44,7 +44,7 @@ std::vector<ProgramMessage> list_messages(const Program& program, Bytes size);
 // The least bytes that all members together must send, whatever the algorithm:
 //   all_reduce                     2(n-1) · size
 //   reduce_scatter(_block), all_gather, broadcast, reduce   (n-1) · size
-//   all_to_all                     (n-1) · size: all of a member's buffer but its own block
+//   all_to_all                     (n-1) · size: all of a member's buffer but the block for itself
 //   gather, scatter                (n-1)/n · size
 //   barrier                        none
 Bytes least_bytes_sent(CollectiveKind kind, std::uint32_t members, Bytes size);

@@ -13,8 +13,8 @@ namespace {
 // 128 bits hold bytes · members · 8 · 10^12.
 using Wide = unsigned __int128;
 
-// How long a chunk of this size is on its way decides what a fast link is.
-constexpr Bytes kChunk{1U << 30U};
+// How long a block of this size is on its way decides what a fast link is.
+constexpr Bytes kBlock{1U << 30U};
 
 std::uint64_t time_of(Wide bytes, Wide bits_per_s) {
     const Wide ps = bits_per_s == 0 ? 0 : bytes * 8'000'000'000'000U / bits_per_s;
@@ -89,7 +89,7 @@ Duration bandwidth_bound(const GroupGraph& graph, CollectiveKind kind, Bytes siz
         std::uint64_t way_ps = 0;
         for (const std::uint32_t link : graph.path(edge)) {
             way_ps =
-                saturating_add(way_ps, transfer_time(kChunk, graph.properties(link).bandwidth).ps);
+                saturating_add(way_ps, transfer_time(kBlock, graph.properties(link).bandwidth).ps);
         }
         edge_ps.push_back(way_ps);
     }

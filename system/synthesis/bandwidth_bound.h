@@ -6,7 +6,7 @@
 
 namespace astra {
 
-// For `size` bytes in the whole buffer. The members are cut into parts: each a part of its own, and
+// For `size` bytes in the whole buffer. The members are cut into parts: each member alone, and
 // the domains of each level of reach.h (what fast links hold together, so that slow ones join it to
 // the rest). With n members, p parts, a part of m members, and in and out the bandwidth of all its
 // links from and to other parts:

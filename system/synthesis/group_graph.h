@@ -26,7 +26,7 @@ class GroupGraph {
     GroupGraph(Routing& routing, std::span<const std::uint32_t> ranks);
 
     std::uint32_t members() const { return members_; }
-    // By `from`, then by the first link, then by the distance (to - from) mod members.
+    // Sorted by `from`, then by the first link, then by the distance (to - from) mod members.
     std::span<const Edge> edges() const { return edges_; }
     // Dense numbers of links, 0 … links()-1, from `from` to `to`.
     std::span<const std::uint32_t> path(const Edge& edge) const {

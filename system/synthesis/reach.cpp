@@ -16,8 +16,8 @@ constexpr std::uint32_t kMostLevels = 16;
 
 Reach::Reach(const GroupGraph& graph,
              const std::vector<std::uint64_t>& edge_ps,
-             std::uint32_t chunks)
-    : words_((chunks + 63) / 64) {
+             std::uint32_t blocks)
+    : words_((blocks + 63) / 64) {
     find_levels(edge_ps);
     for (std::uint32_t level = 1; level < domain_.size(); ++level) {
         find_domains(graph, level);
@@ -68,10 +68,10 @@ void Reach::find_domains(const GroupGraph& graph, std::uint32_t level) {
     claimed_[level].assign(domains * words_, 0);
 }
 
-void Reach::claim(std::uint32_t member, std::uint32_t chunk) {
+void Reach::claim(std::uint32_t member, std::uint32_t block) {
     for (std::uint32_t level = 1; level < domain_.size(); ++level) {
-        claimed_[level][std::size_t{domain_[level][member]} * words_ + chunk / 64] |=
-            std::uint64_t{1} << (chunk % 64);
+        claimed_[level][std::size_t{domain_[level][member]} * words_ + block / 64] |=
+            std::uint64_t{1} << (block % 64);
     }
 }
 

@@ -1,8 +1,8 @@
 // What faster links will bring anyway, so that slow ones carry something else.
 //
-// Edges fall into levels by the time that a chunk takes over their path: level 0 is the fastest,
+// Edges fall into levels by the time that a block takes over their path: level 0 is the fastest,
 // and all edges of a level take at most half as long again as its first. The domains of a level are
-// the sets of members that reach each other over faster levels alone. A chunk that a member of the
+// the sets of members that reach each other over faster levels alone. A block that a member of the
 // domain has, or is getting, comes to the others without an edge of this level.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace astra {
 
 class Reach {
   public:
-    // `edge_ps`: how long a chunk is on its way over each edge. `chunks` of the whole group.
-    Reach(const GroupGraph& graph, const std::vector<std::uint64_t>& edge_ps, std::uint32_t chunks);
+    // `edge_ps`: how long a block is on its way over each edge. `blocks` of the whole group.
+    Reach(const GroupGraph& graph, const std::vector<std::uint64_t>& edge_ps, std::uint32_t blocks);
 
     std::uint32_t levels() const { return static_cast<std::uint32_t>(domain_.size()); }
     std::uint32_t level(std::uint32_t edge) const { return level_[edge]; }
@@ -24,9 +24,9 @@ class Reach {
     std::uint32_t domain(std::uint32_t member, std::uint32_t level) const {
         return domain_[level][member];
     }
-    // `member` has the chunk, or is getting it. Time: the levels.
-    void claim(std::uint32_t member, std::uint32_t chunk);
-    // Bits of the chunks that the domain of `member` has or is getting; for a level above 0.
+    // `member` has the block, or is getting it. Time: the levels.
+    void claim(std::uint32_t member, std::uint32_t block);
+    // Bits of the blocks that the domain of `member` has or is getting; for a level above 0.
     const std::uint64_t* claimed(std::uint32_t member, std::uint32_t level) const {
         return claimed_[level].data() + std::size_t{domain_[level][member]} * words_;
     }

@@ -12,13 +12,13 @@ namespace astra {
 
 namespace {
 
-constexpr std::uint32_t kUsualChunks = 4;
-constexpr std::uint32_t kManyChunks = 1024;  // of a whole group
+constexpr std::uint32_t kUsualBlocks = 4;
+constexpr std::uint32_t kManyBlocks = 1024;  // of a whole group
 // More would only cost time.
-constexpr std::uint64_t kMostChunks = 1U << 16U;
+constexpr std::uint64_t kMostBlocks = 1U << 16U;
 
 // Backwards: the last arrival becomes the first start. What a member handles before it can send a
-// chunk on, it handles here after the chunk has come.
+// block on, it handles here after the block has come.
 void play_backwards(std::vector<Transfer>& transfers) {
     std::uint64_t last_ps = 0;
     for (const Transfer& transfer : transfers) {
@@ -32,7 +32,7 @@ void play_backwards(std::vector<Transfer>& transfers) {
                     end_ps + handling_ps,
                     transfer.to,
                     transfer.from,
-                    transfer.chunk,
+                    transfer.block,
                     true};
     }
     std::stable_sort(transfers.begin(), transfers.end(), [](const Transfer& a, const Transfer& b) {
@@ -42,11 +42,11 @@ void play_backwards(std::vector<Transfer>& transfers) {
 
 }  // namespace
 
-std::uint32_t synthesised_chunks(const ProgramShape& shape) {
+std::uint32_t synthesised_blocks(const ProgramShape& shape) {
     if (shape.parameter > 0) {
         return shape.parameter;
     }
-    return std::clamp(kManyChunks / shape.members, 1U, kUsualChunks);
+    return std::clamp(kManyBlocks / shape.members, 1U, kUsualBlocks);
 }
 
 std::string synthesis_refusal(const ProgramShape& shape) {
@@ -57,27 +57,27 @@ std::string synthesis_refusal(const ProgramShape& shape) {
         return refusal;
     }
     const std::uint64_t members = shape.members;
-    const std::uint64_t chunks = members * synthesised_chunks(shape);
-    if (chunks > kMostChunks) {
+    const std::uint64_t blocks = members * synthesised_blocks(shape);
+    if (blocks > kMostBlocks) {
         return fmt::format(
-            "it would cut the buffer into {} chunks, at most {} are possible", chunks, kMostChunks);
+            "it would cut the buffer into {} blocks, at most {} are possible", blocks, kMostBlocks);
     }
     const std::uint64_t halves = shape.kind == CollectiveKind::AllReduce ? 2 : 1;
-    return refuse_too_long_by_number(halves * chunks * (members - 1));
+    return refuse_too_long_by_number(halves * blocks * (members - 1));
 }
 
 std::vector<Transfer> synthesise(const GroupGraph& graph,
                                  const ProgramShape& shape,
                                  const SynthesisSettings& settings) {
     SpreadSettings spreading;
-    spreading.chunks_a_member = synthesised_chunks(shape);
-    const std::uint64_t chunks = std::uint64_t{graph.members()} * spreading.chunks_a_member;
-    spreading.chunk = {std::max<std::uint64_t>(settings.size.count / chunks, 1)};
+    spreading.blocks_a_member = synthesised_blocks(shape);
+    const std::uint64_t blocks = std::uint64_t{graph.members()} * spreading.blocks_a_member;
+    spreading.block = {std::max<std::uint64_t>(settings.size.count / blocks, 1)};
     spreading.seed = settings.seed;
     std::vector<Transfer> transfers;
     std::uint64_t begin_ps = 0;
     if (shape.kind != CollectiveKind::AllGather) {
-        const Duration reduction = 3 * transfer_time(spreading.chunk, settings.memory);
+        const Duration reduction = 3 * transfer_time(spreading.block, settings.memory);
         spreading.handling = settings.endpoint_delay + reduction;
         transfers = spread(graph.reversed(), spreading);
         play_backwards(transfers);
@@ -118,13 +118,13 @@ Program program_of(const std::vector<Transfer>& transfers, const ProgramShape& s
     }
     std::sort(ends.begin(), ends.end());
     ProgramBuilder builder(
-        Relation::Absolute, shape.members, shape.members * synthesised_chunks(shape));
+        Relation::Absolute, shape.members, shape.members * synthesised_blocks(shape));
     std::size_t next = 0;
     for (std::uint32_t member = 0; member < shape.members; ++member) {
         builder.begin_role();
         for (; next < ends.size() && ends[next].member == member; ++next) {
             const Transfer& transfer = transfers[ends[next].transfer];
-            const Payload payload{transfer.chunk};
+            const Payload payload{transfer.block};
             if (ends[next].sends) {
                 builder.send(transfer.to, payload);
             } else {

@@ -1,8 +1,10 @@
 // TACOS: programs made for the links between the ranks of a group, whatever these are (spread.h has
 // the source). An all_gather is spread over the time-expanded network. A reduce_scatter is an
-// all_gather on the reversed links, played backwards: where that one copies a chunk to a member,
+// all_gather on the reversed links, played backwards: where that one copies a block to a member,
 // this one sends that member's sum of it back, after all that went on from there. An all_reduce is
 // the one after the other.
+//
+// What TACOS calls a chunk is a block of the program here.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +16,9 @@
 
 namespace astra {
 
-// `parameter` of a shape: chunks a member. 0 stands for as many as make the schedule good and keep
+// `parameter` of a shape: blocks a member. 0 stands for as many as make the schedule good and keep
 // it short: 4, fewer in groups of more than 256.
-std::uint32_t synthesised_chunks(const ProgramShape& shape);
+std::uint32_t synthesised_blocks(const ProgramShape& shape);
 
 // Why no program is made for the shape, "" if it is: other kinds, too many messages.
 std::string synthesis_refusal(const ProgramShape& shape);
@@ -29,7 +31,7 @@ struct SynthesisSettings {
 };
 
 // Every message in the order of its start, the first at time 0. The buffer has
-// members · synthesised_chunks(shape) chunks. Requires that the shape is not refused and fits the
+// members · synthesised_blocks(shape) blocks. Requires that the shape is not refused and fits the
 // graph.
 std::vector<Transfer> synthesise(const GroupGraph& graph,
                                  const ProgramShape& shape,

@@ -13,7 +13,7 @@ class Tacos final : public ProgramSource {
   public:
     bool depends_on_ranks() const override { return true; }
 
-    // What is best depends on how the latency of a link compares with a chunk's time on it. Within
+    // What is best depends on how the latency of a link compares with a block's time on it. Within
     // a factor of eight that hardly changes, and a study has a few programs only to keep.
     Bytes size_class(Bytes size) const override {
         const auto bits = static_cast<unsigned>(std::bit_width(size.count));
@@ -41,7 +41,7 @@ const Tacos kTacos;
 extern const Synthesiser kTacosSynthesiser;
 const Synthesiser kTacosSynthesiser = {
     .name = "tacos",
-    .summary = "chunks matched to links as they become free, for the fabric and the ranks at hand",
+    .summary = "blocks matched to links as they become free, for the fabric and the ranks at hand",
     .source = kTacos,
 };
 

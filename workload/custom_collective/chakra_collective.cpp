@@ -36,7 +36,7 @@ class BlockReader {
     BlockReader(const RawFile& file, std::uint32_t& chunks) : file_(file), chunks_(chunks) {}
 
     // False if a node does not say what it moves.
-    bool read(BlockGpu& gpu) {
+    bool read(ThreadBlockGpu& gpu) {
         for (const RawNode& node : file_.nodes) {
             const bool part = !node.attributes.number("tb_id");
             if (part && node.is_message()) {
@@ -60,7 +60,7 @@ class BlockReader {
     }
 
   private:
-    void add(BlockGpu& gpu, const RawNode& node) {
+    void add(ThreadBlockGpu& gpu, const RawNode& node) {
         const std::uint32_t id = file_.small(node, "tb_id");
         const std::uint32_t place = file_.small(node, "local_time_step");
         const auto found = lanes_.emplace(id, gpu.blocks.size());
@@ -105,8 +105,8 @@ class BlockReader {
         chunks_ = total;
     }
 
-    BlockStep step_of(const RawNode& node) {
-        BlockStep step;
+    ThreadBlockStep step_of(const RawNode& node) {
+        ThreadBlockStep step;
         step.line = node.id;
         const bool send = node.type == RawNode::Type::Send;
         const bool reducing = node.attributes.number("is_rrc").value_or(0) != 0;
@@ -162,9 +162,9 @@ class BlockReader {
     std::vector<std::uint64_t> reducing_;  // ids
 };
 
-std::optional<BlockAlgorithm> blocks_of(const std::string& prefix,
-                                        const std::vector<RawFile>& files) {
-    BlockAlgorithm algorithm;
+std::optional<ThreadBlockAlgorithm> blocks_of(const std::string& prefix,
+                                              const std::vector<RawFile>& files) {
+    ThreadBlockAlgorithm algorithm;
     algorithm.file = prefix;
     algorithm.gpus.resize(files.size());
     const Attributes& metadata = files[0].metadata;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "system/program/program.h"
-#include "workload/custom_collective/block_algorithm.h"
+#include "workload/custom_collective/thread_block_algorithm.h"
 
 namespace astra {
 
@@ -36,7 +36,7 @@ struct RecordedTraffic {
 };
 
 struct ChakraCollective {
-    std::optional<BlockAlgorithm> blocks;  // one of the two is there
+    std::optional<ThreadBlockAlgorithm> blocks;  // one of the two is there
     std::optional<RecordedTraffic> traffic;
 };
 
@@ -52,6 +52,7 @@ std::optional<std::uint64_t> recorded_bytes(const RecordedTraffic& traffic, Coll
 Program program_of(const RecordedTraffic& traffic, std::uint64_t bytes);
 
 // Writes PREFIX.<gpu>.et in the dialect of 2026; returns the number of files. Throws TraceError.
-std::uint32_t write_chakra_collective(const BlockAlgorithm& algorithm, const std::string& prefix);
+std::uint32_t write_chakra_collective(const ThreadBlockAlgorithm& algorithm,
+                                      const std::string& prefix);
 
 }  // namespace astra

@@ -33,7 +33,7 @@ void put(Message& message, const char* name, std::string_view text) {
 // The file of one GPU.
 class GpuWriter {
   public:
-    GpuWriter(const BlockAlgorithm& algorithm, std::size_t gpu)
+    GpuWriter(const ThreadBlockAlgorithm& algorithm, std::size_t gpu)
         : algorithm_(algorithm), gpu_(algorithm.gpus[gpu]) {}
 
     std::string text() {
@@ -82,7 +82,7 @@ class GpuWriter {
     }
 
     void add_step(std::uint32_t place) {
-        const BlockStep& step = block_->steps[place];
+        const ThreadBlockStep& step = block_->steps[place];
         const bool receive = receives(step.type);
         const bool send = sends(step.type);
         leading_ = true;
@@ -116,7 +116,7 @@ class GpuWriter {
         node.set_id(next_);
         node.set_name(fmt::format("{}_tb{}_step{}", name, block_->id, place));
         node.set_type(type);
-        const BlockStep& step = block_->steps[place];
+        const ThreadBlockStep& step = block_->steps[place];
         if (!leading_ || place > 0) {
             node.add_data_deps(next_ - 1);
         }
@@ -130,7 +130,7 @@ class GpuWriter {
     }
 
     void finish(ChakraProtoMsg::Node& node, std::uint32_t place) {
-        const BlockStep& step = block_->steps[place];
+        const ThreadBlockStep& step = block_->steps[place];
         const bool writes = node.type() == ChakraProtoMsg::COMM_RECV_NODE;
         const std::uint32_t offset =
             writes && writes_destination(step.type) ? step.destination_offset : step.source_offset;
@@ -157,19 +157,20 @@ class GpuWriter {
         append_chakra_record(node.SerializeAsString(), bytes_);
     }
 
-    const BlockAlgorithm& algorithm_;
-    const BlockGpu& gpu_;
+    const ThreadBlockAlgorithm& algorithm_;
+    const ThreadBlockGpu& gpu_;
     const ThreadBlock* block_ = nullptr;
     bool leading_ = true;  // the first node of a step
     std::uint64_t next_ = 0;
-    // By thread block and step.
+    // The last node that was written, by thread block and step.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last_node_;
     std::string bytes_;
 };
 
 }  // namespace
 
-std::uint32_t write_chakra_collective(const BlockAlgorithm& algorithm, const std::string& prefix) {
+std::uint32_t write_chakra_collective(const ThreadBlockAlgorithm& algorithm,
+                                      const std::string& prefix) {
     for (std::size_t gpu = 0; gpu < algorithm.gpus.size(); ++gpu) {
         write_chakra_file(fmt::format("{}.{}.et", prefix, gpu), GpuWriter(algorithm, gpu).text());
     }

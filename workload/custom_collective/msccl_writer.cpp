@@ -37,10 +37,10 @@ int or_none(std::optional<std::uint32_t> number) {
 }
 
 // Steps that others wait for say so, as MSCCL's compiler writes it.
-std::set<std::pair<std::uint32_t, std::uint32_t>> waited_for(const BlockGpu& gpu) {
+std::set<std::pair<std::uint32_t, std::uint32_t>> waited_for(const ThreadBlockGpu& gpu) {
     std::set<std::pair<std::uint32_t, std::uint32_t>> steps;
     for (const ThreadBlock& block : gpu.blocks) {
-        for (const BlockStep& step : block.steps) {
+        for (const ThreadBlockStep& step : block.steps) {
             if (step.wait) {
                 steps.emplace(step.wait->thread_block, step.wait->step);
             }
@@ -51,9 +51,9 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> waited_for(const BlockGpu& gpu
 
 }  // namespace
 
-std::string msccl_text(const BlockAlgorithm& algorithm) {
+std::string msccl_text(const ThreadBlockAlgorithm& algorithm) {
     std::uint32_t channels = 1;
-    for (const BlockGpu& gpu : algorithm.gpus) {
+    for (const ThreadBlockGpu& gpu : algorithm.gpus) {
         for (const ThreadBlock& block : gpu.blocks) {
             channels = std::max(channels, block.channel + 1);
         }
@@ -70,7 +70,7 @@ std::string msccl_text(const BlockAlgorithm& algorithm) {
         algorithm.in_place ? 1 : 0,
         algorithm.root == 0 ? "" : fmt::format(" root=\"{}\"", algorithm.root));
     for (std::size_t g = 0; g < algorithm.gpus.size(); ++g) {
-        const BlockGpu& gpu = algorithm.gpus[g];
+        const ThreadBlockGpu& gpu = algorithm.gpus[g];
         const auto waited = waited_for(gpu);
         out += fmt::format("  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n",
                            g,
@@ -84,7 +84,7 @@ std::string msccl_text(const BlockAlgorithm& algorithm) {
                                or_none(block.receive),
                                block.channel);
             for (std::uint32_t s = 0; s < block.steps.size(); ++s) {
-                const BlockStep& step = block.steps[s];
+                const ThreadBlockStep& step = block.steps[s];
                 out += fmt::format(
                     "      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
                     "dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" hasdep=\"{}\"/>\n",

@@ -36,7 +36,7 @@ class Reader {
         algorithm_.file = source.file();
     }
 
-    BlockAlgorithm read() {
+    ThreadBlockAlgorithm read() {
         bool last = false;
         while (!last) {
             last = !source_.ensure(1);
@@ -129,12 +129,12 @@ class Reader {
     }
 
     // A thread block without steps says nothing, nor do peers that no step uses.
-    static void normalise(BlockGpu& gpu) {
+    static void normalise(ThreadBlockGpu& gpu) {
         ThreadBlock& block = gpu.blocks.back();
         const auto any = [&](bool (*property)(StepType)) {
-            return std::any_of(block.steps.begin(), block.steps.end(), [&](const BlockStep& step) {
-                return property(step.type);
-            });
+            return std::any_of(block.steps.begin(),
+                               block.steps.end(),
+                               [&](const ThreadBlockStep& step) { return property(step.type); });
         };
         if (block.steps.empty()) {
             gpu.blocks.pop_back();
@@ -211,14 +211,14 @@ class Reader {
             stop(fmt::format("gpu {} is there twice", gpu_));
         }
         seen_[gpu_] = true;
-        BlockGpu& gpu = algorithm_.gpus[gpu_];
+        ThreadBlockGpu& gpu = algorithm_.gpus[gpu_];
         gpu.input_chunks = count("i_chunks", kMostChunks);
         gpu.output_chunks = count("o_chunks", kMostChunks);
         gpu.scratch_chunks = count("s_chunks", kMostChunks);
     }
 
     void start_block() {
-        BlockGpu& gpu = algorithm_.gpus[gpu_];
+        ThreadBlockGpu& gpu = algorithm_.gpus[gpu_];
         if (gpu.blocks.size() >= static_cast<std::size_t>(kMostBlocks)) {
             stop(fmt::format("more than {} thread blocks", kMostBlocks));
             return;
@@ -264,7 +264,7 @@ class Reader {
                 "type=\"{}\" is no step{}", printable(type), suggestion(std::string(type), names)));
             return;
         }
-        BlockStep& step = block.steps.emplace_back();
+        ThreadBlockStep& step = block.steps.emplace_back();
         step.type = *known;
         step.line = line();
         if (reads_source(step.type)) {
@@ -296,7 +296,7 @@ class Reader {
 
     ByteSource& source_;
     std::unique_ptr<XML_ParserStruct, Free> parser_;
-    BlockAlgorithm algorithm_;
+    ThreadBlockAlgorithm algorithm_;
     std::string error_;
     std::size_t depth_ = 0;
     std::size_t since_tag_ = 0;  // bytes
@@ -318,7 +318,7 @@ bool looks_like_xml(ByteSource& source) {
     return first != std::string_view::npos && text[first] == '<';
 }
 
-BlockAlgorithm read_msccl(ByteSource& source) {
+ThreadBlockAlgorithm read_msccl(ByteSource& source) {
     return Reader(source).read();
 }
 

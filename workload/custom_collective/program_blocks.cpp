@@ -54,7 +54,7 @@ class MemberBlocks {
             block.id = place->second;
             (out ? block.send : block.receive) = peer;
         }
-        BlockStep step;
+        ThreadBlockStep step;
         step.type = type;
         step.count = count;
         if (reads_source(type)) {
@@ -68,7 +68,7 @@ class MemberBlocks {
         if (last_ && last_->thread_block != place->second) {
             step.wait = last_;
         }
-        std::vector<BlockStep>& steps = blocks_[place->second].steps;
+        std::vector<ThreadBlockStep>& steps = blocks_[place->second].steps;
         last_ = ThreadBlocks::Wait{place->second, static_cast<std::uint32_t>(steps.size())};
         steps.push_back(step);
     }
@@ -83,7 +83,7 @@ class MemberBlocks {
 
 }  // namespace
 
-std::string blocks_refusal(const Program& program, CollectiveKind kind) {
+std::string thread_blocks_refusal(const Program& program, CollectiveKind kind) {
     if (kind == CollectiveKind::AllToAll || kind == CollectiveKind::Barrier) {
         return std::string("the blocks of an algorithm for ") + name_of(kind) +
                " have no place in a buffer";
@@ -93,11 +93,11 @@ std::string blocks_refusal(const Program& program, CollectiveKind kind) {
                : "";
 }
 
-BlockAlgorithm block_algorithm_of(const Program& program,
-                                  CollectiveKind kind,
-                                  std::uint32_t root,
-                                  const std::string& name) {
-    BlockAlgorithm algorithm;
+ThreadBlockAlgorithm thread_block_algorithm_of(const Program& program,
+                                               CollectiveKind kind,
+                                               std::uint32_t root,
+                                               const std::string& name) {
+    ThreadBlockAlgorithm algorithm;
     algorithm.name = name;
     algorithm.protocol = "Simple";
     algorithm.kind =
@@ -109,7 +109,7 @@ BlockAlgorithm block_algorithm_of(const Program& program,
     const bool scatters =
         algorithm.kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Scatter;
     for (std::uint32_t member = 0; member < program.members(); ++member) {
-        BlockGpu& gpu = algorithm.gpus.emplace_back();
+        ThreadBlockGpu& gpu = algorithm.gpus.emplace_back();
         gpu.input_chunks = gathers ? part : algorithm.chunks;
         gpu.output_chunks = scatters ? part : algorithm.chunks;
         gpu.blocks = MemberBlocks(program, member, scatters ? 'i' : 'o').make();

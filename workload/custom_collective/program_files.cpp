@@ -41,7 +41,7 @@ std::string too_large(const Program& program) {
 // A program that says which data it moves: proved as it is read.
 class ProvedProgram final : public ProgramSource {
   public:
-    explicit ProvedProgram(const BlockAlgorithm& algorithm)
+    explicit ProvedProgram(const ThreadBlockAlgorithm& algorithm)
         : kind_(algorithm.kind), root_(algorithm.root), file_(algorithm.file) {
         try {
             program_ = program_of(algorithm);
@@ -165,7 +165,7 @@ std::unique_ptr<const ProgramSource> ProgramFiles::open(const ConfigView& entry)
         }
     }
     if (std::filesystem::is_regular_file(file)) {
-        return std::make_unique<ProvedProgram>(read_block_algorithm(file));
+        return std::make_unique<ProvedProgram>(read_thread_block_algorithm(file));
     }
     ChakraCollective collective = read_chakra_collective(file);
     if (collective.blocks) {
@@ -174,7 +174,7 @@ std::unique_ptr<const ProgramSource> ProgramFiles::open(const ConfigView& entry)
     return std::make_unique<RecordedProgram>(std::move(*collective.traffic), bytes);
 }
 
-BlockAlgorithm read_block_algorithm(const std::string& file) {
+ThreadBlockAlgorithm read_thread_block_algorithm(const std::string& file) {
     ByteSource source(file);
     if (!looks_like_xml(source)) {
         throw TraceError(file +

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "system/program/program_source.h"
-#include "workload/custom_collective/block_algorithm.h"
+#include "workload/custom_collective/thread_block_algorithm.h"
 
 namespace astra {
 
@@ -21,6 +21,6 @@ class ProgramFiles final : public ProgramReader {
 };
 
 // An MSCCL file. Throws TraceError.
-BlockAlgorithm read_block_algorithm(const std::string& file);
+ThreadBlockAlgorithm read_thread_block_algorithm(const std::string& file);
 
 }  // namespace astra

@@ -183,7 +183,7 @@ class Inspection {
                                  ? "--save: here switches reduce, which no such file can say"
                                  : "--save: more than 4194304 messages cannot be read back");
         }
-        const std::string refusal = blocks_refusal(*program_, kind_);
+        const std::string refusal = thread_blocks_refusal(*program_, kind_);
         if (!refusal.empty()) {
             throw InputError("--save: " + refusal);
         }
@@ -193,7 +193,7 @@ class Inspection {
             std::filesystem::create_directories(path.parent_path(), failed);
         }
         const std::uint32_t files = write_chakra_collective(
-            block_algorithm_of(*program_, kind_, shape_.root, choice_.name), prefix);
+            thread_block_algorithm_of(*program_, kind_, shape_.root, choice_.name), prefix);
         return fmt::format("saved            {0}.0.et to {0}.{1}.et\n", prefix, files - 1);
     }
 

@@ -167,7 +167,7 @@ class RaceCheck {
                reaches(earlier, later);
     }
 
-    // By way of messages through other members: rare, so that no clocks are kept for it.
+    // The order may come from messages through other members: rare, so no clocks are kept for it.
     bool reaches(std::uint32_t earlier, std::uint32_t later) {
         if (event_of_step_.empty()) {
             list_events();

@@ -30,9 +30,9 @@ class SymbolicState {
     // Kinds of which a block belongs to a member, so that there are as many for each.
     static bool has_block_a_member(CollectiveKind kind);
 
-    // Of one member.
+    // The sets of one member.
     std::uint32_t positions() const { return positions_; }
-    // Of one set, in 64-bit words.
+    // The length of one set, in 64-bit words.
     std::uint32_t words() const { return words_; }
     // The sets that a payload moves. A message of a barrier carries who has entered, whatever it
     // is.
@@ -76,7 +76,7 @@ class SymbolicState {
     // Sets are for pairs of origin and block.
     bool transposes() const { return kind_ == CollectiveKind::AllToAll && !memory_; }
     std::uint32_t contribution_words() const { return words_ - (memory_ ? 1 : 0); }
-    // Of a memory: which data a block of a member is at the start.
+    // Which data a block of a member is at the start, in a program with memory.
     std::uint64_t data_of(std::uint32_t member, std::uint32_t block) const;
     std::string data_name(std::uint64_t data) const;
     void fill_memory();

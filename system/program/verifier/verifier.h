@@ -6,7 +6,7 @@
 // not; in a barrier there is one set a member: those that it knows to have entered.
 //
 //   kind                  starts with                    must end with
-//   all_reduce            all blocks, own contribution   all blocks complete, everywhere
+//   all_reduce            all blocks, its contribution   all blocks complete, everywhere
 //   reduce                the same                       all blocks complete at the root
 //   reduce_scatter(_block)  the same                     the blocks of m complete at member m
 //   all_gather            member m: the blocks of m      all blocks, everywhere

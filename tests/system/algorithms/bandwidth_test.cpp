@@ -13,7 +13,7 @@ namespace {
 constexpr double kGiB = 1U << 30U;
 constexpr double kBytesPerPs = 50e9 / 1e12;
 
-// Of an all_reduce of 1 GiB; reductions are free.
+// The time of an all_reduce of 1 GiB; reductions are free.
 double time_ps(const std::string& algorithm, const std::string& topology) {
     const RunResult result = test::run_study(fmt::format(
         "workload: {{generate: {{kind: collective, collective: all_reduce, bytes: 1GiB}}}}\n"

@@ -29,8 +29,8 @@ TEST(HierarchicalTest, OneLevelIsTheAlgorithmItself) {
     }
 }
 
-// Of the k levels of an 2 x 3 x 4 group each sends along a tree, whatever the algorithm: a block
-// passes n-1 edges on its way to its owner, n-1 on its way back.
+// Each level of a 2 x 3 x 4 group sends along a tree, whatever the algorithm: a block passes n-1
+// edges to its owner, and n-1 back.
 TEST(HierarchicalTest, SendsNoMoreThanWithoutLevels) {
     constexpr std::uint32_t kMembers = 24;
     constexpr Bytes kSize{1'000'003};

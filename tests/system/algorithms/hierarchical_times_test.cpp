@@ -14,7 +14,7 @@ Time inside(const Costs& t, bool reduces) {
            (reduces ? Costs::r(kSize / 2) + Costs::r(kSize / 4) : 0);
 }
 
-// Of what the levels inside have left, S/4: its halves, quarters … over n/4 members. In a
+// What the levels inside have left, S/4: its halves, quarters … over n/4 members. In a
 // reduce_scatter half of what comes is reduced while the next message is on the way.
 Time halvings(const Costs& t, bool reduces) {
     Time sum = 0;

@@ -26,11 +26,11 @@ inline std::vector<std::uint32_t> all_ranks(const Topology& topology) {
     return ranks;
 }
 
-inline ProgramShape shape_of(CollectiveKind kind, std::uint32_t members, std::uint32_t chunks) {
+inline ProgramShape shape_of(CollectiveKind kind, std::uint32_t members, std::uint32_t blocks) {
     ProgramShape shape;
     shape.kind = kind;
     shape.members = members;
-    shape.parameter = chunks;
+    shape.parameter = blocks;
     return shape;
 }
 
@@ -66,10 +66,10 @@ class ProgramRunner final : private RunOwner {
     void member_finished(CollectiveRun&, std::uint32_t) override {}
 };
 
-// No link carries two chunks at once: when each is on which link follows from the start and the
+// No link carries two blocks at once: when each is on which link follows from the start and the
 // links of the path. Adds up the time that each is used for.
 inline std::map<std::uint32_t, std::uint64_t> expect_no_overlap(
-    const GroupGraph& graph, const std::vector<Transfer>& transfers, Bytes chunk) {
+    const GroupGraph& graph, const std::vector<Transfer>& transfers, Bytes block) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, const GroupGraph::Edge*> edges;
     for (const GroupGraph::Edge& edge : graph.edges()) {
         edges[{edge.from, edge.to}] = &edge;
@@ -84,7 +84,7 @@ inline std::map<std::uint32_t, std::uint64_t> expect_no_overlap(
         std::uint64_t at_ps = transfer.start_ps;
         for (const std::uint32_t link : graph.path(*found->second)) {
             const LinkProperties& properties = graph.properties(link);
-            const std::uint64_t wire_ps = transfer_time(chunk, properties.bandwidth).ps;
+            const std::uint64_t wire_ps = transfer_time(block, properties.bandwidth).ps;
             uses[link].emplace_back(at_ps, at_ps + wire_ps);
             at_ps += wire_ps + properties.latency.ps;
         }

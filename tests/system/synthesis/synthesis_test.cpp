@@ -19,7 +19,7 @@
 namespace astra {
 namespace {
 
-constexpr Bytes kSize{12 * 6 * 10'000};  // divides by 12 ranks and 1, 2, 3 or 6 chunks each
+constexpr Bytes kSize{12 * 6 * 10'000};  // divides by 12 ranks and 1, 2, 3 or 6 blocks each
 constexpr CollectiveKind kKinds[] = {
     CollectiveKind::AllGather, CollectiveKind::ReduceScatter, CollectiveKind::AllReduce};
 
@@ -32,7 +32,7 @@ TestNetwork aware_network(const std::string& keys) {
 class SynthesisOnFabric : public testing::TestWithParam<std::string> {};
 
 // On every registered kind of fabric, uniform or not: the verifier proves the program; no link
-// carries two chunks at once; all_gather and reduce_scatter take one message a missing chunk,
+// carries two blocks at once; all_gather and reduce_scatter take one message a missing block,
 // all_reduce twice that; no less time than the links allow.
 TEST_P(SynthesisOnFabric, IsProvedAndWithinTheBounds) {
     const test::Fabrics fabrics;
@@ -40,13 +40,13 @@ TEST_P(SynthesisOnFabric, IsProvedAndWithinTheBounds) {
     const auto ranks = all_ranks(network.topology());
     const GroupGraph graph(network.routing(), ranks);
     for (const CollectiveKind kind : kKinds) {
-        for (const std::uint32_t chunks : {1U, 3U}) {
-            const ProgramShape shape = shape_of(kind, graph.members(), chunks);
+        for (const std::uint32_t blocks : {1U, 3U}) {
+            const ProgramShape shape = shape_of(kind, graph.members(), blocks);
             const auto transfers = synthesise(graph, shape, {kSize, kHandling});
             const std::uint64_t n = graph.members();
             EXPECT_EQ(transfers.size(),
-                      n * (n - 1) * chunks * (kind == CollectiveKind::AllReduce ? 2 : 1));
-            expect_no_overlap(graph, transfers, {kSize.count / n / chunks});
+                      n * (n - 1) * blocks * (kind == CollectiveKind::AllReduce ? 2 : 1));
+            expect_no_overlap(graph, transfers, {kSize.count / n / blocks});
             EXPECT_GE(makespan(transfers).ps, bandwidth_bound(graph, kind, kSize).ps);
             const Program program = program_of(transfers, shape);
             const Verdict verdict = verify(program, kind, 0);
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Fabrics,
                          testing::ValuesIn(test::Fabrics::names()),
                          [](const auto& test) { return test.param; });
 
-// 7 chunks over 7 links each, all at once: 10^7 bytes at 100 GB/s are 100 us, and 500 ns of
+// 7 blocks over 7 links each, all at once: 10^7 bytes at 100 GB/s are 100 us, and 500 ns of
 // latency. An all_reduce does it twice, and handles the messages in between.
 TEST(Synthesis, SendsEverythingAtOnceWhereAllAreConnected) {
     TestNetwork network(*backends().find("congestion_aware"),
@@ -181,7 +181,7 @@ TEST(Synthesis, PlansForAbsurdSizes) {
     EXPECT_TRUE(verify(program_of(transfers, shape), CollectiveKind::AllReduce, 0).correct);
 }
 
-// A link of eight times the bandwidth stays one: at the least each of four rings gets 12 · 4 chunks
+// A link of eight times the bandwidth stays one: at the least each of four rings gets 12 · 4 blocks
 // over slow links, 192 of 960 transfers in all. With equal links it would be half of them.
 TEST(Synthesis, PlansForAbsurdSizesInProportion) {
     TestNetwork network(
@@ -198,8 +198,8 @@ TEST(Synthesis, PlansForAbsurdSizesInProportion) {
     EXPECT_LE(slow, 240);
 }
 
-// 20,000 chunks a member are planned as well as four: within 1 us of the bound.
-TEST(Synthesis, TakesManyChunks) {
+// 20,000 blocks a member are planned as well as four: within 1 us of the bound.
+TEST(Synthesis, TakesManyBlocks) {
     TestNetwork network(*backends().find("congestion_aware"),
                         {{"ring", 3, {400'000'000'000}, 500'000}});
     const GroupGraph graph(network.routing(), all_ranks(network.topology()));

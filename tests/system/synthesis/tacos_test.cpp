@@ -25,7 +25,7 @@ std::string study(const std::string& algorithm, const std::string& kind = "all_r
 }
 
 // 10^7 bytes over each link at 10 ps a byte and 500 ns, after the delay of 10 ns at the start, and
-// handled in 10 ns: 100,520 ns; an all_reduce does it again, the start aside. More chunks fill the
+// handled in 10 ns: 100,520 ns; an all_reduce does it again, the start aside. More blocks fill the
 // same links.
 TEST(Tacos, IsAnAlgorithmOfAStudy) {
     for (const char* name : {"tacos", "tacos1", "oneTacos5"}) {
@@ -69,7 +69,7 @@ TEST(Tacos, RefusesWhatItCannotDo) {
     EXPECT_THAT(error_of(study("tacoz")), HasSubstr("did you mean 'tacos'"));
     EXPECT_THAT(error_of(study("tacos0")), HasSubstr("unknown algorithm 'tacos0'"));
     EXPECT_THAT(error_of(study("tacos1000000")),
-                HasSubstr("into 8000000 chunks, at most 65536 are possible"));
+                HasSubstr("into 8000000 blocks, at most 65536 are possible"));
 }
 
 }  // namespace

@@ -45,8 +45,9 @@ TEST(ProgramBlocks, DoWhatTheProgramDoes) {
             asked.kind = CollectiveKind::ReduceScatter;
         }
         const Program original = program(asked);
-        ASSERT_EQ(blocks_refusal(original, c.kind), "") << c.name;
-        const BlockAlgorithm algorithm = block_algorithm_of(original, c.kind, 0, c.name);
+        ASSERT_EQ(thread_blocks_refusal(original, c.kind), "") << c.name;
+        const ThreadBlockAlgorithm algorithm =
+            thread_block_algorithm_of(original, c.kind, 0, c.name);
         EXPECT_EQ(algorithm.gpus.size(), c.members);
         const Verdict verdict = verify(program_of(algorithm), c.kind, 0);
         EXPECT_TRUE(verdict.correct) << c.name << " " << name_of(c.kind) << ": " << verdict.fault;
@@ -57,8 +58,8 @@ TEST(ProgramBlocks, DoWhatTheProgramDoes) {
 // on: two thread blocks, each step after the one before it.
 TEST(ProgramBlocks, HaveOneBlockAPeerAndDirection) {
     const Program ring = program({"ring", CollectiveKind::ReduceScatter, 3});
-    const BlockAlgorithm algorithm =
-        block_algorithm_of(ring, CollectiveKind::ReduceScatter, 0, "ring");
+    const ThreadBlockAlgorithm algorithm =
+        thread_block_algorithm_of(ring, CollectiveKind::ReduceScatter, 0, "ring");
     const std::vector<ThreadBlock>& blocks = algorithm.gpus[0].blocks;
     ASSERT_EQ(blocks.size(), 2U);
     EXPECT_EQ(blocks[0].send, 1U);
@@ -70,11 +71,11 @@ TEST(ProgramBlocks, HaveOneBlockAPeerAndDirection) {
 }
 
 TEST(ProgramBlocks, RefuseWhatHasNoPlaceInABuffer) {
-    EXPECT_NE(
-        blocks_refusal(program({"bruck", CollectiveKind::AllToAll, 4}), CollectiveKind::AllToAll),
-        "");
-    EXPECT_NE(blocks_refusal(program({"dissemination", CollectiveKind::Barrier, 4}),
-                             CollectiveKind::Barrier),
+    EXPECT_NE(thread_blocks_refusal(program({"bruck", CollectiveKind::AllToAll, 4}),
+                                    CollectiveKind::AllToAll),
+              "");
+    EXPECT_NE(thread_blocks_refusal(program({"dissemination", CollectiveKind::Barrier, 4}),
+                                    CollectiveKind::Barrier),
               "");
 }
 

@@ -184,8 +184,9 @@ TEST_F(ThreadBlockFiles, RefusesHostileFiles) {
 // Everything that a file says comes back: fused steps, waits, buffers.
 TEST_F(ThreadBlockFiles, ReadsWhatItWrites) {
     const std::string file = folder_.write("b.xml", kExchange);
-    const BlockAlgorithm algorithm = read_block_algorithm(file);
-    EXPECT_EQ(read_block_algorithm(folder_.write("c.xml", msccl_text(algorithm))), algorithm);
+    const ThreadBlockAlgorithm algorithm = read_thread_block_algorithm(file);
+    EXPECT_EQ(read_thread_block_algorithm(folder_.write("c.xml", msccl_text(algorithm))),
+              algorithm);
     EXPECT_EQ(write_chakra_collective(algorithm, folder_.file("p")), 2U);
     const ChakraCollective back = read_chakra_collective(folder_.file("p"));
     ASSERT_TRUE(back.blocks.has_value());

@@ -36,7 +36,7 @@ bool reads_source(StepType type);
 bool writes_destination(StepType type);
 
 // Offsets and counts are in chunks. What a step does not use is 0 and 'i'.
-struct BlockStep {
+struct ThreadBlockStep {
     StepType type = StepType::Nop;
     char source = 'i';  // buffer: i input, o output, s scratch
     char destination = 'i';
@@ -47,27 +47,27 @@ struct BlockStep {
     std::optional<ThreadBlocks::Wait> wait;
     std::uint64_t line = 0;  // of the file, or a node's id; 0 = unknown; not part of the content
 
-    bool operator==(const BlockStep& other) const;
+    bool operator==(const ThreadBlockStep& other) const;
 };
 
 struct ThreadBlock {
     std::uint32_t id = 0;
     std::optional<std::uint32_t> send;  // peers; none where no step needs one
     std::optional<std::uint32_t> receive;
-    std::uint32_t channel = 0;     // 0 where there is no peer
-    std::vector<BlockStep> steps;  // one at least
+    std::uint32_t channel = 0;           // 0 where there is no peer
+    std::vector<ThreadBlockStep> steps;  // one at least
     bool operator==(const ThreadBlock&) const = default;
 };
 
-struct BlockGpu {
+struct ThreadBlockGpu {
     std::uint32_t input_chunks = 0;
     std::uint32_t output_chunks = 0;
     std::uint32_t scratch_chunks = 0;
     std::vector<ThreadBlock> blocks;
-    bool operator==(const BlockGpu&) const = default;
+    bool operator==(const ThreadBlockGpu&) const = default;
 };
 
-struct BlockAlgorithm {
+struct ThreadBlockAlgorithm {
     std::string file;  // for messages; not part of the content
     std::string name;
     std::string protocol;                // "Simple", "LL" …: nothing depends on it
@@ -75,9 +75,9 @@ struct BlockAlgorithm {
     std::uint32_t chunks = 1;            // of the collective's whole buffer
     bool in_place = true;
     std::uint32_t root = 0;  // of a kind with a root
-    std::vector<BlockGpu> gpus;
+    std::vector<ThreadBlockGpu> gpus;
 
-    bool operator==(const BlockAlgorithm& other) const;
+    bool operator==(const ThreadBlockAlgorithm& other) const;
 };
 
 // The name that MSCCL gives a kind, "custom" for none; and back. Chakra files use the same.
@@ -89,6 +89,6 @@ std::vector<std::string> collective_file_names();
 // Throws TraceError "file:line: gpu 3, thread block 2, step 1: what" where a peer, a buffer, an
 // offset or a dependency is not there, and InputError of ThreadBlockBuilder::finish for sends and
 // receives that have no counterpart. What comes out is not proved.
-Program program_of(const BlockAlgorithm& algorithm);
+Program program_of(const ThreadBlockAlgorithm& algorithm);
 
 }  // namespace astra

@@ -1,4 +1,4 @@
-#include "workload/custom_collective/block_algorithm.h"
+#include "workload/custom_collective/thread_block_algorithm.h"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ constexpr std::array<NamedKind, 9> kKinds = {{{"allreduce", CollectiveKind::AllR
 // Where buffers lie in a member's memory.
 class Buffers {
   public:
-    explicit Buffers(const BlockAlgorithm& algorithm)
+    explicit Buffers(const ThreadBlockAlgorithm& algorithm)
         : members_(static_cast<std::uint32_t>(algorithm.gpus.size())) {
         const auto kind = algorithm.kind;
         part_ = algorithm.chunks / std::max(members_, 1U);
@@ -51,7 +51,7 @@ class Buffers {
                       : algorithm.chunks;
         std::uint32_t scratch = 0;
         std::uint32_t most = 0;
-        for (const BlockGpu& gpu : algorithm.gpus) {
+        for (const ThreadBlockGpu& gpu : algorithm.gpus) {
             if (!kind) {
                 input_ = std::max(input_, gpu.input_chunks);
                 output_ = std::max(output_, gpu.output_chunks);
@@ -59,7 +59,7 @@ class Buffers {
             scratch = std::max(scratch, gpu.scratch_chunks);
             for (const ThreadBlock& block : gpu.blocks) {
                 std::uint32_t width = 0;
-                for (const BlockStep& step : block.steps) {
+                for (const ThreadBlockStep& step : block.steps) {
                     width =
                         std::max(width, step.type == StepType::ReceiveReduceSend ? step.count : 0U);
                 }
@@ -75,7 +75,7 @@ class Buffers {
         registers_at_ = scratch_at_ + scratch;
         registers_ = most;
         std::uint32_t blocks = 0;
-        for (const BlockGpu& gpu : algorithm.gpus) {
+        for (const ThreadBlockGpu& gpu : algorithm.gpus) {
             blocks = std::max(blocks, static_cast<std::uint32_t>(gpu.blocks.size()));
         }
         const std::uint64_t positions = registers_at_ + std::uint64_t{registers_} * blocks;
@@ -119,7 +119,7 @@ class Buffers {
 
 class ProgramMaker {
   public:
-    explicit ProgramMaker(const BlockAlgorithm& algorithm)
+    explicit ProgramMaker(const ThreadBlockAlgorithm& algorithm)
         : algorithm_(algorithm),
           buffers_(algorithm),
           builder_(static_cast<std::uint32_t>(algorithm.gpus.size()),
@@ -134,7 +134,9 @@ class ProgramMaker {
     }
 
   private:
-    [[noreturn]] void fail(const BlockStep& step, std::size_t number, const std::string& what) {
+    [[noreturn]] void fail(const ThreadBlockStep& step,
+                           std::size_t number,
+                           const std::string& what) {
         throw TraceError(fmt::format("{}{}: gpu {}, thread block {}, step {} ({}): {}",
                                      algorithm_.file,
                                      step.line == 0 ? "" : fmt::format(":{}", step.line),
@@ -145,7 +147,7 @@ class ProgramMaker {
                                      what));
     }
 
-    void add_member(const BlockGpu& gpu) {
+    void add_member(const ThreadBlockGpu& gpu) {
         builder_.begin_member();
         numbers_.clear();
         for (const ThreadBlock& block : gpu.blocks) {
@@ -168,7 +170,7 @@ class ProgramMaker {
         }
     }
 
-    void check(const BlockGpu& gpu, const BlockStep& step, std::size_t number) {
+    void check(const ThreadBlockGpu& gpu, const ThreadBlockStep& step, std::size_t number) {
         if (step.type != StepType::Nop && step.count == 0) {
             fail(step, number, "moves no chunk; cnt is at least 1");
         }
@@ -202,7 +204,7 @@ class ProgramMaker {
         }
     }
 
-    void check_wait(const BlockGpu& gpu, const BlockStep& step, std::size_t number) {
+    void check_wait(const ThreadBlockGpu& gpu, const ThreadBlockStep& step, std::size_t number) {
         const auto block = numbers_.find(step.wait->thread_block);
         if (block == numbers_.end()) {
             fail(step,
@@ -221,8 +223,8 @@ class ProgramMaker {
         }
     }
 
-    void check_range(const BlockGpu& gpu,
-                     const BlockStep& step,
+    void check_range(const ThreadBlockGpu& gpu,
+                     const ThreadBlockStep& step,
                      std::size_t number,
                      char buffer,
                      std::uint32_t offset) {
@@ -241,7 +243,7 @@ class ProgramMaker {
         }
     }
 
-    void add(std::uint32_t thread_block, const BlockStep& step) {
+    void add(std::uint32_t thread_block, const ThreadBlockStep& step) {
         if (step.wait) {
             builder_.wait({numbers_.at(step.wait->thread_block), step.wait->step});
         }
@@ -265,7 +267,7 @@ class ProgramMaker {
         }
     }
 
-    const BlockAlgorithm& algorithm_;
+    const ThreadBlockAlgorithm& algorithm_;
     Buffers buffers_;
     ThreadBlockBuilder builder_;
     std::uint32_t member_ = 0;
@@ -275,13 +277,13 @@ class ProgramMaker {
 
 }  // namespace
 
-bool BlockStep::operator==(const BlockStep& other) const {
+bool ThreadBlockStep::operator==(const ThreadBlockStep& other) const {
     return type == other.type && source == other.source && destination == other.destination &&
            source_offset == other.source_offset && destination_offset == other.destination_offset &&
            count == other.count && wait == other.wait;
 }
 
-bool BlockAlgorithm::operator==(const BlockAlgorithm& other) const {
+bool ThreadBlockAlgorithm::operator==(const ThreadBlockAlgorithm& other) const {
     return name == other.name && protocol == other.protocol && kind == other.kind &&
            chunks == other.chunks && in_place == other.in_place && root == other.root &&
            gpus == other.gpus;
@@ -345,7 +347,7 @@ std::vector<std::string> collective_file_names() {
     return names;
 }
 
-Program program_of(const BlockAlgorithm& algorithm) {
+Program program_of(const ThreadBlockAlgorithm& algorithm) {
     return ProgramMaker(algorithm).make();
 }
 
