@@ -1,20 +1,8 @@
 // A table of things that a study chooses by name: topologies, backends, transports, algorithms,
 // policies. Help texts, documents, messages and tests read it, so that an entry is one source and
-// one line in the builtins.def of its folder, which is included twice:
-//
-//   #define ASTRA_BUILTIN(name) extern const BackendInfo k##name##Backend;
-//   #include "network/backend/builtins.def"
-//   #undef ASTRA_BUILTIN
-//
-//   const Registry<BackendInfo>& backends() {
-//       static constexpr std::array entries = {
-//   #define ASTRA_BUILTIN(name) &k##name##Backend,
-//   #include "network/backend/builtins.def"
-//   #undef ASTRA_BUILTIN
-//       };
-//       static constexpr Registry<BackendInfo> table("backend", entries);
-//       return table;
-//   }
+// one line in the builtins.def of its folder. The table's source includes that file twice, with
+// ASTRA_BUILTIN(name) first as a declaration of the entry and then as its address, to fill the
+// array of a function's static Registry; network/backend/backend.cpp shows it.
 #pragma once
 
 #include <algorithm>

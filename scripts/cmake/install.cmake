@@ -11,7 +11,7 @@ install(CODE "
   set(source [[${PROJECT_SOURCE_DIR}]])
   set(doc_folder [[${CMAKE_INSTALL_DOCDIR}]])
   set(data_folder [[${CMAKE_INSTALL_DATADIR}/astra]])
-  include([[${PROJECT_SOURCE_DIR}/cmake/install_readme.cmake]])" ${program})
+  include([[${PROJECT_SOURCE_DIR}/scripts/cmake/install_readme.cmake]])" ${program})
 
 set(development COMPONENT development)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/astra)
@@ -21,7 +21,7 @@ foreach(header ${ASTRA_PUBLIC_HEADERS})
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} ${development})
 endforeach()
-configure_package_config_file(cmake/astraConfig.cmake.in ${PROJECT_BINARY_DIR}/astraConfig.cmake
+configure_package_config_file(scripts/cmake/astraConfig.cmake.in ${PROJECT_BINARY_DIR}/astraConfig.cmake
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/astraConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
