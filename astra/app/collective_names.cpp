@@ -1,26 +1,32 @@
 #include "astra/app/collective_names.h"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "astra/config/config_tree.h"
 #include "astra/core/error.h"
+#include "astra/core/kind_names.h"
 #include "astra/core/text/nearest.h"
+#include "system/algorithms/algorithm.h"
+#include "system/synthesis/synthesiser.h"
 
 namespace astra {
 
 CollectiveKind kind_named(const std::string& option, const std::string& name) {
-    std::vector<std::string> names;
-    for (std::uint32_t i = 0; i < kCollectiveKinds; ++i) {
-        names.emplace_back(name_of(static_cast<CollectiveKind>(i)));
-    }
+    const std::vector<std::string> names = collective_kind_names();
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
         throw ConfigError(fmt::format("{}: no kind '{}'{}", option, name, suggestion(name, names)));
     }
     return static_cast<CollectiveKind>(found - names.begin());
+}
+
+std::vector<std::string> plain_algorithm_names() {
+    std::vector<std::string> names = collective_algorithms().names();
+    const std::vector<std::string> synthesised = synthesisers().names();
+    names.insert(names.end(), synthesised.begin(), synthesised.end());
+    return names;
 }
 
 bool is_program_file(const std::string& algorithm) {

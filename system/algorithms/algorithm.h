@@ -1,6 +1,6 @@
 // An algorithm is a pure function that emits a program. To add one: a .cpp in this folder that
-// defines `const CollectiveAlgorithm k<Name>Algorithm`, one line in builtins.def, and a row in the
-// table of docs/study.md. The verifier tries every registered algorithm on many group sizes.
+// defines `const CollectiveAlgorithm k<Name>Algorithm`, and one line in builtins.def. The verifier
+// tries every registered algorithm on many group sizes.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // A synthesiser makes programs for the very links between the ranks of a group. To add one: a .cpp
-// in this folder that defines `const Synthesiser k<Name>Synthesiser`, one line in builtins.def, and
-// a row in the table of docs/study.md. Its name stands where that of an algorithm can
-// (algorithm.h); a number may follow it.
+// in this folder that defines `const Synthesiser k<Name>Synthesiser`, and one line in builtins.def.
+// Its name stands where that of an algorithm can (algorithm.h); a number may follow it.
 #pragma once
 
 #include <span>

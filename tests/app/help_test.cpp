@@ -1,15 +1,24 @@
 // Help, manual and completion come from the same declarations: what one names, all name.
 #include <cstdio>
+#include <sstream>
+#include <string>
+#include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "astra/app/command.h"
+#include "astra/core/kind_names.h"
 #include "network/backend/backend.h"
 #include "network/backend/packet/transport.h"
+#include "network/topology/dimension.h"
 #include "system/algorithms/algorithm.h"
+#include "system/engine/chunk_order.h"
+#include "system/plan/dimension_order.h"
 #include "system/synthesis/synthesiser.h"
+#include "system/transfer/policy.h"
 #include "tests/support/experiment.h"
+#include "workload/generate/generator.h"
 
 namespace astra::test {
 namespace {
@@ -42,10 +51,12 @@ TEST(Help, ListsWhatTheTablesHold) {
         }
     }
     const std::string collective = run_captured({"collective", "--help"}).out;
+    const std::string inspect = run_captured({"inspect", "collective", "--help"}).out;
     for (const std::vector<std::string>& names :
-         {collective_algorithms().names(), synthesisers().names()}) {
+         {collective_algorithms().names(), synthesisers().names(), collective_kind_names()}) {
         for (const std::string& name : names) {
             EXPECT_THAT(collective, HasSubstr(name));
+            EXPECT_THAT(inspect, HasSubstr(name));
         }
     }
     for (const std::string& name : commands().names()) {
@@ -53,6 +64,52 @@ TEST(Help, ListsWhatTheTablesHold) {
         EXPECT_THAT(completion, HasSubstr(name));
     }
     EXPECT_THAT(manual, HasSubstr("\\fB\\-o\\fR, \\fB\\-\\-output\\fR=\\fIDIR\\fR"));
+}
+
+// Every entry has a row with its summary, and its parameters if it has some.
+TEST(Help, NamesHaveARowForEachEntry) {
+    const std::string page = run_captured({"help", "--names"}).out;
+    std::size_t section = 0;
+    const auto expect_row = [&](std::string_view name, std::string_view summary) {
+        const std::size_t row = page.find("\n| `" + std::string(name) + "`", section);
+        ASSERT_NE(row, std::string::npos) << name;
+        // Long cells go on in the rows below: up to the next entry all words are there.
+        const std::string rows = page.substr(row + 1, page.find("\n| `", row + 1) - row);
+        std::istringstream words{std::string(summary)};
+        for (std::string word; words >> word;) {
+            EXPECT_THAT(rows, HasSubstr(word)) << name;
+        }
+    };
+    const auto begin = [&](const std::string& title) {
+        section = page.find("\n## " + title + "\n");
+        ASSERT_NE(section, std::string::npos) << title;
+    };
+    const auto expect_rows = [&](const std::string& title, const auto& table) {
+        begin(title);
+        for (const auto* entry : table) {
+            expect_row(entry->name, entry->summary);
+        }
+    };
+    expect_rows("Network backends", backends());
+    expect_rows("Transports", packet::transports());
+    expect_rows("Topologies", dimension_kinds());
+    expect_rows("Algorithms of collectives", collective_algorithms());
+    expect_rows("Algorithms of collectives", synthesisers());
+    expect_rows("Orders of dimensions", dimension_orders());
+    expect_rows("Orders of chunks", chunk_orders());
+    expect_rows("Generators", generators());
+    begin("Transfer policies");
+    for (const TransferPolicyInfo* policy : transfer_policies()) {
+        std::string words(policy->summary);
+        for (const std::string_view parameter : policy->parameters) {
+            words.append(" `").append(parameter).append("`");
+        }
+        expect_row(policy->name, words);
+    }
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(line.size(), 200U) << line;
+    }
 }
 
 TEST(Help, TheVersionNamesTheCommit) {

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "astra/core/kind_names.h"
 #include "workload/generate/chain.h"
 
 namespace astra {
@@ -7,16 +8,9 @@ namespace {
 
 constexpr std::uint64_t kMostCount = 100'000'000;
 
-std::vector<std::string> kinds() {
-    std::vector<std::string> names;
-    for (std::uint32_t i = 0; i < kCollectiveKinds; ++i) {
-        names.emplace_back(name_of(static_cast<CollectiveKind>(i)));
-    }
-    return names;
-}
-
 void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
-    const auto kind = static_cast<CollectiveKind>(parameters.choice("collective", kinds()));
+    const auto kind =
+        static_cast<CollectiveKind>(parameters.choice("collective", collective_kind_names()));
     const Bytes bytes = parameters.bytes("bytes");
     const std::uint64_t count = parameters.integer("count", 1, kMostCount);
     const std::uint64_t step = parameters.integer("priority_step", 0, kMostCount);

@@ -12,14 +12,12 @@
 #include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
-#include "astra/core/text/nearest.h"
+#include "astra/core/kind_names.h"
 #include "astra/results/output_folder.h"
 #include "astra/simulation/simulation.h"
 #include "network/backend/backend.h"
 #include "network/backend/packet/transport.h"
-#include "system/algorithms/algorithm.h"
 #include "system/plan/collective_plan.h"
-#include "system/synthesis/synthesiser.h"
 #include "system/tuning/algorithm_choice.h"
 
 namespace astra {
@@ -35,20 +33,12 @@ constexpr const char* kUsage =
     "a\n"
     "workload. Sizes are those of nccl-tests: the whole buffer.";
 
-// The algorithms of the tables.
-std::vector<std::string> table_names() {
-    std::vector<std::string> names = collective_algorithms().names();
-    const std::vector<std::string> synthesised = synthesisers().names();
-    names.insert(names.end(), synthesised.begin(), synthesised.end());
-    return names;
-}
-
 void declare(OptionSet& options) {
-    options.add_value("collective", "LIST", "kinds (default: all_reduce)");
+    options.add_value("collective", "LIST", "kinds (default: all_reduce)", collective_kind_names());
     options.add_value("algorithm",
                       "LIST",
                       "algorithms, one for all dimensions each (default: all that can)",
-                      table_names());
+                      plain_algorithm_names());
     options.add_value(
         "size", "LIST", "sizes, as 1MiB,64MiB or FROM:TO:xFACTOR (default: 1KiB:1GiB:x4)");
     options.add_value("ranks", "LIST", "the ranks that take part, as 0-7 (default: all)");
@@ -140,7 +130,7 @@ std::vector<CollectiveKind> read_kinds(const std::string& list) {
 // Names as given, or all of which a size is not part of the name.
 std::vector<std::string> read_algorithms(const std::optional<std::string>& list) {
     if (!list) {
-        return table_names();
+        return plain_algorithm_names();
     }
     std::vector<std::string> names;
     for (const std::string& item : split(*list)) {

@@ -16,6 +16,7 @@
 #include "astra/config/config_tree.h"
 #include "astra/config/units.h"
 #include "astra/core/error.h"
+#include "astra/core/kind_names.h"
 #include "astra/results/output_folder.h"
 #include "astra/results/schedule_drawing.h"
 #include "astra/simulation/jobs.h"
@@ -42,11 +43,13 @@ constexpr std::uint32_t kMostBoundMembers = 2048;
 using Out = std::back_insert_iterator<std::string>;
 
 void declare(OptionSet& options) {
-    options.add_value("collective", "KIND", "what is to be done (default: all_reduce)");
+    options.add_value(
+        "collective", "KIND", "what is to be done (default: all_reduce)", collective_kind_names());
     options.add_value("algorithm",
                       "NAME",
                       "how, over all ranks at once (default: what the machine "
-                      "says, if it is one)");
+                      "says, if it is one)",
+                      plain_algorithm_names());
     options.add_value("size", "SIZE", "of the whole buffer (default: 1MiB)");
     options.add_value("ranks", "LIST", "the ranks that take part, as 0-7 (default: all)");
     options.add_value("root", "N", "member, of the kinds that have one (default: 0)");

@@ -36,9 +36,10 @@ void declare(OptionSet& options) {
     options.add_value(
         "network-configuration", "FILE", "network YAML (ASTRA-sim), in place of a study");
     options.add_value("network-unit",
-                      "GiB|GB",
-                      "what a bandwidth of the network YAML counts: 2^30 (default) or 10^9 bytes a "
-                      "second");
+                      "UNIT",
+                      "bytes a second that a bandwidth of the network YAML counts, 2^30 (default) "
+                      "or 10^9",
+                      {"GiB", "GB"});
     options.add_value(
         "graphviz", "FILE", "writes a drawing for Graphviz's dot (default: none is written)");
 }

@@ -47,7 +47,7 @@ namespace astra {
 extern const BackendInfo kPacketBackend;
 const BackendInfo kPacketBackend = {
     .name = "packet",
-    .summary = "packets in queues, with congestion control: none, dcqcn, ndp, swift",
+    .summary = "packets in queues, with the congestion control of a transport",
     .law = PathLaw::Shared,
     .can_split = true,
     .links_may_fail = true,

@@ -1,6 +1,4 @@
 // Policies against iterations that are short enough to be worked out by hand.
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
@@ -11,7 +9,6 @@
 #include "astra/core/error.h"
 #include "system/transfer/forecast_run.h"
 #include "system/transfer/policy.h"
-#include "tests/support/source_folder.h"
 
 namespace astra {
 namespace {
@@ -156,29 +153,6 @@ TEST(TransferPolicies, EveryPolicyIsBoundedByComputationAndCommunication) {
         for (const std::uint64_t alpha : {0U, 1U, 5U}) {
             const std::uint64_t steady = steady_ps(text, two_layers(3, 4), cost(alpha));
             EXPECT_GE(steady, std::max<std::uint64_t>(6, alpha + 7)) << text;
-        }
-    }
-}
-
-std::string text_of(const std::string& file) {
-    std::ifstream stream(test::source_file(file));
-    EXPECT_TRUE(stream.good()) << file;
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-TEST(TransferPolicies, AreInTheDocuments) {
-    const std::string caramel = text_of("docs/caramel.md");
-    const std::string study = text_of("docs/study.md");
-    const std::size_t at = study.find("| `transfers.policy` |");
-    ASSERT_NE(at, std::string::npos);
-    const std::string policies = study.substr(at, study.find('\n', at) - at);
-    const std::string keys = study.substr(at, study.find("\n\n", at) - at);
-    for (const TransferPolicyInfo* info : transfer_policies()) {
-        const std::string name = "`" + std::string(info->name) + "`";
-        EXPECT_THAT(caramel, HasSubstr("\n| " + name + " | ")) << "a row of the table";
-        EXPECT_THAT(policies, HasSubstr(name));
-        for (const std::string_view parameter : info->parameters) {
-            EXPECT_THAT(keys, HasSubstr("." + std::string(parameter) + "`")) << name;
         }
     }
 }
