@@ -55,7 +55,9 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
       watched_flows(watch_flows(*backend, recording)),
       engine_config(EngineConfig::from_config(
           study.root().section("system"), topology.dimensions(), ProgramFiles())),
-      compute_config(ComputeConfig::from_config(study.root().section("system"))),
+      compute(read_compute_model(study.root().section("system"))),
+      compute_noise(
+          NoiseConfig::from_config(study.root().section("system").section("compute_noise"))),
       replay_config(ReplayConfig::from_config(study.root().section("system"))),
       transfer_policy(read_transfer_policy(study.root().section("system"))),
       collectives(queue,
@@ -68,9 +70,9 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
       alone(topology, backend_info, study.root().at("network"), engine_config),
       transfers(queue, collectives, *transfer_policy, alone),
       points(queue, network(), engine_config.endpoint.rendezvous),
-      memory(study.root().section("memory"), topology.ranks()),
-      compute(compute_config),
-      replayer(queue, collectives, points, memory, transfers, compute, replay_config),
+      memory(read_memory_model(study.root().section("memory"), topology.ranks())),
+      replayer(
+          queue, collectives, points, *memory, transfers, *compute, compute_noise, replay_config),
       flows(queue, network_of_flows()) {
     const ConfigView output = study.root().section("output");
     output_folder = output.string_or("directory", "");
@@ -95,7 +97,7 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
     // Keys are judged before traces are read: a misspelt one is found at once.
     study.reject_unread();
     add_jobs(reader.load(
-        {replay_config, compute_config, engine_config.plan.measured},
+        {replay_config, compute.get(), engine_config.plan.measured},
         {transfer_policy->queues(), transfer_policy->barrier(), transfer_policy->compute_order()},
         warnings));
     check_transfers();

@@ -24,6 +24,7 @@
 #include "system/engine/engine_config.h"
 #include "system/engine/point_to_point.h"
 #include "system/model/compute_model.h"
+#include "system/model/compute_noise.h"
 #include "system/model/memory_model.h"
 #include "system/transfer/policy.h"
 #include "system/transfer/transfer_queue.h"
@@ -46,15 +47,15 @@ struct Simulation::Parts {
     std::unique_ptr<RecordingBackend> watched;        // around the backend, for the traces; or none
     std::unique_ptr<RecordingBackend> watched_flows;  // for the flow sets; or none
     EngineConfig engine_config;
-    ComputeConfig compute_config;
+    std::unique_ptr<const ComputeModel> compute;
+    ComputeNoise compute_noise;
     ReplayConfig replay_config;
     std::unique_ptr<const TransferPolicy> transfer_policy;
     CollectiveEngine collectives;
     CollectiveTimer alone;  // what transfers cost, before the run
     TransferQueue transfers;
     PointToPoint points;
-    MemoryModel memory;
-    ComputeModel compute;
+    std::unique_ptr<MemoryModel> memory;
     Replayer replayer;
     FlowPlayer flows;
     std::optional<BackgroundTraffic> background;

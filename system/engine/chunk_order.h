@@ -1,5 +1,6 @@
-// Which of the chunks that wait for a dimension of a rank goes first. To add a criterion: a row of
-// the table in chunk_order.cpp.
+// Which of the chunks that wait for a dimension of a rank goes first. To add a criterion: a .cpp in
+// system/chunk_order that defines `const ChunkOrder k<Name>ChunkOrder`, and one line in the
+// builtins.def there.
 #pragma once
 
 #include <cstdint>

@@ -1,47 +1,50 @@
-// How long a compute op takes: as recorded, or by a roofline, with seeded noise.
+// How long compute ops take. To add a model: a .cpp in system/model/compute that defines
+// `const ComputeModelInfo k<Name>ComputeModel`, and one line in the builtins.def there.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
 
+#include "astra/core/registry.h"
 #include "astra/core/types.h"
-#include "system/model/noise_config.h"
 
 namespace astra {
 
 class ConfigView;
 
-struct ComputeConfig {
-    bool roofline = false;
-    double peak_operations_per_s = 0;
-    Bandwidth memory;
-    NoiseConfig noise;
-
-    // system.roofline, .peak, .local_memory_bandwidth and .compute_noise. Throws ConfigError.
-    static ComputeConfig from_config(const ConfigView& system);
+// What a trace says of a compute op.
+struct ComputeWork {
+    std::optional<std::uint64_t> operations;
+    std::optional<Bytes> traffic;  // to and from the local memory
+    bool on_cpu = false;
 };
 
 class ComputeModel {
   public:
-    explicit ComputeModel(const ComputeConfig& config);
+    ComputeModel() = default;
+    ComputeModel(const ComputeModel&) = delete;
+    ComputeModel& operator=(const ComputeModel&) = delete;
+    virtual ~ComputeModel() = default;
 
-    // Whether ops whose operations or bytes are known take the time of the roofline.
-    bool by_roofline() const { return by_roofline_; }
-
-    // Roofline: max(operations / peak, bytes / memory bandwidth), rounded up to a picosecond; that
-    // is operations / min(peak, bandwidth · operations / bytes). Williams, Waterman, Patterson
-    // (2009).
-    Duration roofline(std::uint64_t operations, Bytes traffic) const;
-
-    // The time stretched by the noise of this op: a factor of mean 1, the sum of twelve uniform
-    // numbers scaled to the configured deviation and cut at 0. It depends on the seed, rank and op
-    // alone.
-    Duration with_noise(Duration time, std::uint32_t rank, std::uint64_t op) const;
-
-  private:
-    bool by_roofline_ = false;
-    double peak_per_ps_ = 0;
-    Bandwidth memory_;
-    NoiseConfig noise_;
+    // Without noise; nullopt of work that takes as long as the trace recorded.
+    virtual std::optional<Duration> time(const ComputeWork& work) const = 0;
 };
+
+struct ComputeModelInfo {
+    std::string_view name;
+    std::string_view summary;
+    // Reads the keys of the model in the study's section `system`. nullptr, but no error, where
+    // `chosen` is false: a study may carry the keys of a model that it does not use. Throws
+    // ConfigError.
+    std::unique_ptr<const ComputeModel> (*read)(const ConfigView& system, bool chosen);
+};
+
+const Registry<ComputeModelInfo>& compute_models();
+
+// The model that system.compute_model names; without that key `roofline` if the switch
+// system.roofline says so, `recorded` otherwise. Throws ConfigError.
+std::unique_ptr<const ComputeModel> read_compute_model(const ConfigView& system);
 
 }  // namespace astra

@@ -14,6 +14,8 @@
 #include "network/topology/dimension.h"
 #include "system/algorithms/algorithm.h"
 #include "system/engine/chunk_order.h"
+#include "system/model/compute_model.h"
+#include "system/model/memory_model.h"
 #include "system/plan/dimension_order.h"
 #include "system/synthesis/synthesiser.h"
 #include "system/transfer/policy.h"
@@ -97,6 +99,8 @@ TEST(Help, NamesHaveARowForEachEntry) {
     expect_rows("Algorithms of collectives", synthesisers());
     expect_rows("Orders of dimensions", dimension_orders());
     expect_rows("Orders of chunks", chunk_orders());
+    expect_rows("Compute models", compute_models());
+    expect_rows("Memory models", memory_models());
     expect_rows("Generators", generators());
     begin("Transfer policies");
     for (const TransferPolicyInfo* policy : transfer_policies()) {

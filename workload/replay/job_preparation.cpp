@@ -201,7 +201,7 @@ void JobPreparation::check_transfers(const ReplayedRank& rank) const {
 
 void JobPreparation::check_memory(const ReplayedRank& rank) const {
     const std::uint32_t op = rank.outline->memory_access;
-    if (memory_.kind() == MemoryModel::Kind::None && op != kNoOp && !config_.replay_only) {
+    if (!memory_.exists() && op != kNoOp && !config_.replay_only) {
         throw TraceError(
             complaint(rank, op, "accesses remote memory, but the memory configuration has none"));
     }

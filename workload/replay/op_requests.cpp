@@ -45,4 +45,17 @@ PointRequest OpRequests::point(const ReplayedRank& rank, std::uint32_t op) const
             graph.node_id[op]};
 }
 
+ComputeWork work_of(const ExecutionGraph& graph, std::uint32_t op) {
+    const ComputeDetail& detail = graph.computes[graph.detail[op]];
+    ComputeWork work;
+    if (detail.has_operations) {
+        work.operations = detail.operations;
+    }
+    if (detail.has_tensor) {
+        work.traffic = Bytes{detail.tensor_bytes};
+    }
+    work.on_cpu = graph.on_cpu[op] != 0;
+    return work;
+}
+
 }  // namespace astra

@@ -5,6 +5,7 @@
 
 #include "system/engine/collective_engine.h"
 #include "system/engine/point_to_point.h"
+#include "system/model/compute_model.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/replay/replayed_job.h"
 
@@ -22,6 +23,9 @@ class OpRequests {
   private:
     const CollectiveEngine& collectives_;
 };
+
+// What a compute model is told of an op of the kind.
+ComputeWork work_of(const ExecutionGraph& graph, std::uint32_t op);
 
 // The gradient that a transfer op reduces.
 inline TransferPiece piece_of(const CollectiveDetail& detail) {

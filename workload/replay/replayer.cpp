@@ -38,6 +38,7 @@ Replayer::Replayer(EventQueue& queue,
                    MemoryModel& memory,
                    TransferQueue& transfers,
                    const ComputeModel& compute,
+                   const ComputeNoise& noise,
                    const ReplayConfig& config)
     : queue_(queue),
       collectives_(collectives),
@@ -45,6 +46,7 @@ Replayer::Replayer(EventQueue& queue,
       memory_(memory),
       transfers_(transfers),
       compute_(compute),
+      noise_(noise),
       config_(config),
       requests_(collectives),
       preparation_(collectives, transfers, memory, config) {}
@@ -150,8 +152,10 @@ bool Replayer::issue(std::uint32_t rank_number, std::uint32_t op) {
             return issue_delay(compute_time(rank, op), done);
         case OpKind::MemoryLoad:
         case OpKind::MemoryStore: {
-            const Bytes bytes = graph.memories[graph.detail[op]].bytes;
-            queue_.schedule_at(memory_.access(rank.fabric_rank, bytes, queue_.now()), done);
+            const MemoryAccess access{rank.fabric_rank,
+                                      graph.memories[graph.detail[op]].bytes,
+                                      graph.kind[op] == OpKind::MemoryStore};
+            queue_.schedule_at(memory_.access(access, queue_.now()), done);
             return false;
         }
         case OpKind::Send:
@@ -186,16 +190,12 @@ void Replayer::issue_collective(const ReplayedRank& rank, std::uint32_t op, Call
 
 Duration Replayer::compute_time(const ReplayedRank& rank, std::uint32_t op) {
     const ExecutionGraph& graph = rank.graph();
-    Duration time{graph.duration_ps[op]};
-    const ComputeDetail& detail = graph.computes[graph.detail[op]];
-    const bool by_roofline = compute_.by_roofline() && graph.on_cpu[op] == 0 &&
-                             (detail.has_operations || detail.has_tensor);
-    if (by_roofline) {
-        time = compute_.roofline(detail.operations, {detail.tensor_bytes});
-    } else if (time.ps == 0 && !detail.is_instant()) {
+    const std::optional<Duration> modelled = compute_.time(work_of(graph, op));
+    const Duration time = modelled.value_or(Duration{graph.duration_ps[op]});
+    if (!modelled && time.ps == 0 && !graph.computes[graph.detail[op]].is_instant()) {
         ++counts_.without_duration;
     }
-    return compute_.with_noise(time, rank.fabric_rank, graph.node_id[op]);
+    return noise_.stretch(time, rank.fabric_rank, graph.node_id[op]);
 }
 
 void Replayer::on_done(std::uint64_t argument) {

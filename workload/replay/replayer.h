@@ -17,6 +17,7 @@
 #include "system/engine/collective_engine.h"
 #include "system/engine/point_to_point.h"
 #include "system/model/compute_model.h"
+#include "system/model/compute_noise.h"
 #include "system/model/memory_model.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/record/op_log.h"
@@ -45,6 +46,7 @@ class Replayer {
              MemoryModel& memory,
              TransferQueue& transfers,
              const ComputeModel& compute,
+             const ComputeNoise& noise,
              const ReplayConfig& config);
 
     // Jobs share no ranks. Registers the job's groups and makes every plan that its ops need.
@@ -110,6 +112,7 @@ class Replayer {
     MemoryModel& memory_;
     TransferQueue& transfers_;
     const ComputeModel& compute_;
+    const ComputeNoise& noise_;
     const ReplayConfig& config_;
     OpRequests requests_;
     JobPreparation preparation_;

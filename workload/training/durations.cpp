@@ -1,22 +1,19 @@
 #include "workload/training/durations.h"
 
+#include "system/model/compute_model.h"
+#include "workload/replay/op_requests.h"
+
 namespace astra {
 
 namespace {
 
-Duration duration_of(const ExecutionGraph& graph,
-                     std::uint32_t op,
-                     const SystemTimes& system,
-                     const ComputeModel& model) {
+Duration duration_of(const ExecutionGraph& graph, std::uint32_t op, const SystemTimes& system) {
     const Duration recorded{graph.duration_ps[op]};
     if (system.replay.replay_only) {
         return recorded;
     }
-    if (graph.kind[op] == OpKind::Compute) {
-        const ComputeDetail& detail = graph.computes[graph.detail[op]];
-        const bool by_roofline = model.by_roofline() && graph.on_cpu[op] == 0 &&
-                                 (detail.has_operations || detail.has_tensor);
-        return by_roofline ? model.roofline(detail.operations, {detail.tensor_bytes}) : recorded;
+    if (graph.kind[op] == OpKind::Compute && system.compute != nullptr) {
+        return system.compute->time(work_of(graph, op)).value_or(recorded);
     }
     if (graph.kind[op] == OpKind::Collective) {
         const Duration measured = measured_cost(graph.collectives[graph.detail[op]], system);
@@ -33,11 +30,10 @@ Duration measured_cost(const CollectiveDetail& detail, const SystemTimes& system
 }
 
 std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemTimes& system) {
-    const ComputeModel model(system.compute);
     std::vector<Duration> durations;
     durations.reserve(graph.size());
     for (std::uint32_t op = 0; op < graph.size(); ++op) {
-        durations.push_back(duration_of(graph, op, system, model));
+        durations.push_back(duration_of(graph, op, system));
     }
     return durations;
 }

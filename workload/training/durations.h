@@ -4,21 +4,22 @@
 #include <vector>
 
 #include "astra/core/types.h"
-#include "system/model/compute_model.h"
 #include "system/model/measured_times.h"
 #include "workload/graph/execution_graph.h"
 #include "workload/replay/replay_config.h"
 
 namespace astra {
 
+class ComputeModel;
+
 // What the system says about the times of ops.
 struct SystemTimes {
     ReplayConfig replay;
-    ComputeConfig compute;
+    const ComputeModel* compute = nullptr;  // nullptr: computations take what was recorded
     MeasuredTimes measured;
 };
 
-// The duration of each op, without noise: computations by the roofline or as recorded; collectives
+// The duration of each op, without noise: computations by the model or as recorded; collectives
 // their measured time, where the system has one for their kind; all else as recorded.
 std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemTimes& system);
 

@@ -13,6 +13,8 @@
 #include "network/topology/dimension.h"
 #include "system/algorithms/algorithm.h"
 #include "system/engine/chunk_order.h"
+#include "system/model/compute_model.h"
+#include "system/model/memory_model.h"
 #include "system/plan/dimension_order.h"
 #include "system/synthesis/synthesiser.h"
 #include "system/transfer/policy.h"
@@ -159,6 +161,15 @@ std::string orders() {
                .text();
 }
 
+std::string models() {
+    return Section("Compute models", "Key `system.compute_model`.", {"name", "computations take"})
+               .add(compute_models())
+               .text() +
+           Section("Memory models", "Key `memory.kind`.", {"name", "remote memory"})
+               .add(memory_models())
+               .text();
+}
+
 std::string policies() {
     const auto parameters = [](const TransferPolicyInfo& policy, Row& row) {
         std::string text;
@@ -193,7 +204,7 @@ std::string workloads() {
 }  // namespace
 
 std::string names_page() {
-    return kBegin + networks() + collectives() + orders() + policies() + workloads();
+    return kBegin + networks() + collectives() + orders() + models() + policies() + workloads();
 }
 
 }  // namespace astra
