@@ -35,8 +35,7 @@ void pass_over_sections_but(const ConfigView& root,
 
 Routing checked_routing(const ConfigView& network, const Topology& topology) {
     const BackendInfo& backend = read_backend(network);
-    Routing routing =
-        read_routing(network, topology, backend.usual_routing(network), backend.can_split);
+    Routing routing = read_routing(network, topology, backend);
     EventQueue queue;
     backend.build(queue, routing, network);
     check_other_sections(backend, network);

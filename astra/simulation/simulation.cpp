@@ -46,10 +46,7 @@ Simulation::Parts::Parts(Study input, const Recording& recording)
       recorder(queue),
       topology(read_topology(study.root().at("network"))),
       backend_info(read_backend(study.root().at("network"))),
-      routing(read_routing(study.root().at("network"),
-                           topology,
-                           backend_info.usual_routing(study.root().at("network")),
-                           backend_info.can_split)),
+      routing(read_routing(study.root().at("network"), topology, backend_info)),
       backend(backend_info.build(queue, routing, study.root().at("network"))),
       watched(watch(*backend, study.root(), recording)),
       watched_flows(watch_flows(*backend, recording)),
@@ -160,9 +157,9 @@ void Simulation::Parts::read_failures_of(const ConfigView& network_view) {
     failures = read_failures(network_view, topology);
     if (!failures.empty() && !backend_info.links_may_fail) {
         network_view.at("failures")
-            .fail(fmt::format(
-                "the backend {} knows no links that fail during a run: packet and flow do",
-                backend_info.name));
+            .fail(fmt::format("the backend {} knows no links that fail during a run; those need {}",
+                              backend_info.name,
+                              backends_that(&BackendInfo::links_may_fail)));
     }
 }
 

@@ -182,7 +182,7 @@ RunResult Simulation::result() const {
     RunResult result;
     result.backend = parts.backend_info.name;
     result.ended = std::max(result.simulated, parts.queue.now());
-    result.has_packets = parts.backend_info.has_packets;
+    result.has_packets = parts.backend_info.has_packets();
     result.links_are_shared = parts.backend_info.shares_links();
     result.network = parts.topology.describe();
     result.configuration = parts.study.effective_json(2);

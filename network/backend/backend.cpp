@@ -1,15 +1,34 @@
 #include "network/backend/backend.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "astra/config/registry_choice.h"
 #include "astra/core/check.h"
+#include "astra/core/text/nearest.h"
 
 namespace astra {
 
 #define ASTRA_BUILTIN(name) extern const BackendInfo k##name##Backend;
 #include "network/backend/builtins.def"
 #undef ASTRA_BUILTIN
+
+Duration slowest_wire(const Path& path, Bytes size) {
+    Duration slowest;
+    for (const Path::Stretch& stretch : path.stretches) {
+        slowest = std::max(slowest, transfer_time(size, stretch.rate));
+    }
+    return slowest;
+}
+
+Duration total_wire(const Path& path, Bytes size) {
+    Duration total;
+    for (const Path::Stretch& stretch : path.stretches) {
+        total = total + stretch.links * transfer_time(size, stretch.rate);
+    }
+    return total;
+}
 
 void NetworkBackend::set_link(std::uint32_t, bool) {
     ASTRA_CHECK(false, "a backend whose links may fail knows how");
@@ -21,6 +40,26 @@ void NetworkBackend::sample(std::vector<LinkSample>&) {
 
 const BackendInfo& read_backend(const ConfigView& network) {
     return choose(network, "backend", "congestion_unaware", backends());
+}
+
+std::string backends_that(bool BackendInfo::*can) {
+    std::vector<std::string> names;
+    for (const BackendInfo* backend : backends()) {
+        if (backend->*can) {
+            names.emplace_back(backend->name);
+        }
+    }
+    return joined(names, " or ");
+}
+
+Routing read_routing(const ConfigView& network,
+                     const Topology& topology,
+                     const BackendInfo& backend) {
+    return read_routing(
+        network,
+        topology,
+        backend.usual_routing(network),
+        backend.can_split ? "" : "the backend " + backends_that(&BackendInfo::can_split));
 }
 
 void check_other_sections(const BackendInfo& chosen, const ConfigView& network) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,11 +31,27 @@ struct LinkSample {
     std::uint64_t queued_bytes = 0;   // that wait for it
 };
 
-// How messages move along a way, as far as a prediction needs to know.
-enum class PathLaw : std::uint8_t {
-    Unshared,         // all of it at the slowest link's rate, whoever else is there
-    StoreAndForward,  // one whole message after the other over every link
-    Shared,           // at the slowest link's rate, which those that use the link share
+// The links that a message crosses, as far as its time on an empty network depends on them.
+struct Path {
+    // Links of one rate that follow each other.
+    struct Stretch {
+        Bandwidth rate;
+        std::uint32_t links = 1;
+    };
+    std::span<const Stretch> stretches;  // in order; at least one
+    Duration latency;                    // the sum over all links
+};
+
+// The wire time of a message on the slowest link of a path, and the sum over all its links.
+Duration slowest_wire(const Path& path, Bytes size);
+Duration total_wire(const Path& path, Bytes size);
+
+// How messages that meet on a link share it.
+enum class Contention : std::uint8_t {
+    None,     // they do not: links may carry more than they can
+    Message,  // one whole message after the other
+    Fair,     // all at once, each at a share of the rate
+    Packet,   // packet by packet
 };
 
 // The queue and the routing outlive the backend.
@@ -63,10 +80,15 @@ class NetworkBackend {
 struct BackendInfo {
     std::string_view name;
     std::string_view summary;
-    PathLaw law = PathLaw::Shared;
+    // The time from send() to the delivery of one message on an empty network, along one path, with
+    // the defaults of the backend's keys. At least the latency of the path.
+    Duration (*alone)(const Path& path, Bytes size) = nullptr;
+    Contention contention = Contention::Fair;
+    // The backend that answers predictions in its place, with the defaults of its keys: for one
+    // whose detail costs more than it changes. nullptr: itself.
+    const BackendInfo* predicted_by = nullptr;
     bool can_split = false;  // knows the routing policies that send a message on several paths
     bool links_may_fail = false;
-    bool has_packets = false;  // its link records tell of queues, marks and losses
     // What `routing: auto` means on a fabric of several paths.
     RoutePolicy (*usual_routing)(const ConfigView& network) = nullptr;
     // Reads the section of its own name. Throws ConfigError.
@@ -77,13 +99,20 @@ struct BackendInfo {
     // nullptr: has none.
     void (*check)(const ConfigView& network) = nullptr;
 
-    // false: concurrent messages never meet, so that links may carry more than they can.
-    bool shares_links() const { return law != PathLaw::Unshared; }
+    bool shares_links() const { return contention != Contention::None; }
+    // Its link records tell of payload, queues, marks and losses.
+    bool has_packets() const { return contention == Contention::Packet; }
 };
 
 const Registry<BackendInfo>& backends();
 // network.backend; congestion_unaware by default. Throws ConfigError.
 const BackendInfo& read_backend(const ConfigView& network);
+// The names of the backends of which `can` is true, for messages: "flow or packet".
+std::string backends_that(bool BackendInfo::*can);
+// network.routing as the backend takes it (routing.h). Throws ConfigError.
+Routing read_routing(const ConfigView& network,
+                     const Topology& topology,
+                     const BackendInfo& backend);
 // The sections of all backends but `chosen` that the study has, each by its backend's name.
 void check_other_sections(const BackendInfo& chosen, const ConfigView& network);
 

@@ -186,7 +186,8 @@ const BackendInfo kCongestionAwareBackend = {
     .name = "congestion_aware",
     .summary =
         "whole messages, stored and forwarded, one at a time a link, first come first served",
-    .law = PathLaw::StoreAndForward,
+    .alone = [](const Path& path, Bytes size) { return total_wire(path, size) + path.latency; },
+    .contention = Contention::Message,
     .usual_routing = [](const ConfigView&) { return RoutePolicy::Ecmp; },
     .build = [](EventQueue& queue,
                 Routing& routing,

@@ -97,7 +97,8 @@ const BackendInfo kCongestionUnawareBackend = {
     .name = "congestion_unaware",
     .summary =
         "latencies of the links plus size over the slowest bandwidth; messages never share a link",
-    .law = PathLaw::Unshared,
+    .alone = [](const Path& path, Bytes size) { return slowest_wire(path, size) + path.latency; },
+    .contention = Contention::None,
     .usual_routing = [](const ConfigView&) { return RoutePolicy::Ecmp; },
     .build = [](EventQueue& queue,
                 Routing& routing,

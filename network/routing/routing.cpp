@@ -208,7 +208,7 @@ RoutePolicy automatic_policy(const Topology& topology, RoutePolicy usual) {
 Routing read_routing(const ConfigView& network,
                      const Topology& topology,
                      RoutePolicy usual,
-                     bool can_split) {
+                     const std::string& needed_to_split) {
     const std::array<std::string, 5> names = {
         "auto", "dimension_order", "ecmp", "spray", "adaptive"};
     const std::string name = network.choice_or("routing", "auto", names);
@@ -217,10 +217,12 @@ Routing read_routing(const ConfigView& network,
         const auto place = std::find(names.begin() + 1, names.end(), name) - (names.begin() + 1);
         policy = static_cast<RoutePolicy>(place);
     }
-    if (!can_split && (policy == RoutePolicy::Spray || policy == RoutePolicy::Adaptive)) {
-        network.at("routing").fail(name +
-                                   " needs the backend flow or packet; this one sends a "
-                                   "message on one path: ecmp or dimension_order");
+    if (!needed_to_split.empty() &&
+        (policy == RoutePolicy::Spray || policy == RoutePolicy::Adaptive)) {
+        network.at("routing").fail(fmt::format(
+            "{} needs {}; this one sends a message on one path: ecmp or dimension_order",
+            name,
+            needed_to_split));
     }
     const std::uint64_t seed = network.seed_or("seed", 1);
     Routing routing(topology, policy, seed);

@@ -108,10 +108,10 @@ RoutePolicy automatic_policy(const Topology& topology, RoutePolicy usual);
 
 // network.routing (`auto`: automatic_policy) and network.seed. Throws ConfigError; also for
 // policies that split a flow where the backend cannot, and for a topology in which a pair of ranks
-// has no path.
+// has no path. `needed_to_split`: what such policies need; "" if they have it.
 Routing read_routing(const ConfigView& network,
                      const Topology& topology,
                      RoutePolicy usual,
-                     bool can_split);
+                     const std::string& needed_to_split);
 
 }  // namespace astra

@@ -22,8 +22,7 @@ class Members final : public RunOwner {
 Sandbox::Sandbox(const Topology& topology, const BackendInfo& backend, const ConfigView& network)
     : info_(backend),
       keys_(network),
-      its_routing_(
-          read_routing(network, topology, backend.usual_routing(network), backend.can_split)),
+      its_routing_(read_routing(network, topology, backend)),
       routing_(*its_routing_),
       backend_(backend.build(queue_, routing_, network)) {}
 

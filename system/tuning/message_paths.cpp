@@ -42,7 +42,8 @@ std::size_t different(const std::vector<std::uint32_t>& sorted) {
 
 }  // namespace
 
-MessagePaths::MessagePaths(Routing& routing, PathLaw law) : routing_(routing), law_(law) {
+MessagePaths::MessagePaths(Routing& routing, const BackendInfo& backend)
+    : routing_(routing), backend_(backend) {
     for (const LinkProperties& link : routing.topology().classes()) {
         clocks_.emplace_back(link.bandwidth);
     }
@@ -115,6 +116,9 @@ PatternCost MessagePaths::pattern(std::span<const std::pair<std::uint32_t, std::
             cost.busiest_class = run_class_;
         }
     }
+    for (const PatternCost::Crossing& crossing : cost.crossings) {
+        cost.stretches.push_back({clocks_[crossing.link_class].rate(), crossing.links});
+    }
     cost.latency_ps = latencies_ps / pairs.size();
     const auto meeting = heaviest_run(met, [&](const auto& entry, std::uint32_t count) {
         return weight(topology.link_class(entry.second), count);
@@ -141,24 +145,24 @@ PatternCost MessagePaths::pattern(std::span<const std::pair<std::uint32_t, std::
 MessagePaths::Passage MessagePaths::pass(const PatternCost& pattern,
                                          Bytes wire,
                                          std::uint64_t at_ps) {
+    const Path path{pattern.stretches, {pattern.latency_ps}};
+    const std::uint64_t alone_ps = backend_.alone(path, wire).ps;
+    const Contention contention = backend_.contention;
+    if (contention == Contention::None) {
+        return {saturating_add(at_ps, alone_ps), at_ps};
+    }
     const std::uint64_t busy_ps =
         saturating_multiply(pattern.load, wire_ps(pattern.busiest_class, wire));
-    if (law_ == PathLaw::StoreAndForward) {
-        std::uint64_t ps =
+    if (contention == Contention::Message) {
+        const std::uint64_t behind_ps =
             saturating_multiply(pattern.meeting - 1, wire_ps(pattern.meeting_class, wire));
-        for (const PatternCost::Crossing& crossing : pattern.crossings) {
-            ps = saturating_add(
-                ps, saturating_multiply(crossing.links, wire_ps(crossing.link_class, wire)));
-        }
-        return {saturating_add(at_ps, saturating_add(ps, pattern.latency_ps)),
+        return {saturating_add(at_ps, saturating_add(behind_ps, alone_ps)),
                 saturating_add(at_ps, std::max(busy_ps, wire_ps(pattern.first_class, wire)))};
     }
-    std::uint64_t slowest_ps = law_ == PathLaw::Shared ? busy_ps : 0;
-    for (const PatternCost::Crossing& crossing : pattern.crossings) {
-        slowest_ps = std::max(slowest_ps, wire_ps(crossing.link_class, wire));
-    }
-    return {saturating_add(at_ps, saturating_add(slowest_ps, pattern.latency_ps)),
-            law_ == PathLaw::Shared ? saturating_add(at_ps, slowest_ps) : at_ps};
+    const std::uint64_t moving_ps =
+        std::max(busy_ps, alone_ps - std::min(alone_ps, pattern.latency_ps));
+    return {saturating_add(at_ps, saturating_add(moving_ps, pattern.latency_ps)),
+            saturating_add(at_ps, moving_ps)};
 }
 
 }  // namespace astra

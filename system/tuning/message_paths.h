@@ -24,8 +24,9 @@ struct PatternCost {
         std::uint32_t links = 0;
         bool operator==(const Crossing&) const = default;
     };
-    std::uint64_t latency_ps = 0;     // of all links of the way; the mean of all ways
-    std::vector<Crossing> crossings;  // links of the slowest way
+    std::uint64_t latency_ps = 0;          // of all links of the way; the mean of all ways
+    std::vector<Crossing> crossings;       // links of the slowest path
+    std::vector<Path::Stretch> stretches;  // the same by their rates
     // Where most come to a link at the same time, and where it has most to carry in all.
     std::uint32_t meeting_class = 0;
     std::uint32_t meeting = 1;
@@ -40,7 +41,7 @@ struct PatternCost {
 class MessagePaths {
   public:
     // The routing outlives this.
-    MessagePaths(Routing& routing, PathLaw law);
+    MessagePaths(Routing& routing, const BackendInfo& backend);
 
     // Of the pairs, all or the first ones of them; not empty. O(links of them).
     PatternCost pattern(std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs);
@@ -62,7 +63,7 @@ class MessagePaths {
     std::uint64_t weight(std::uint32_t link_class, std::uint32_t messages) const;
 
     Routing& routing_;
-    PathLaw law_;
+    const BackendInfo& backend_;
     std::vector<TransferClock> clocks_;  // a class
     std::vector<std::uint32_t> links_;
     std::uint32_t longest_run_ = 1;  // of the last way: links of one lane

@@ -146,11 +146,11 @@ Predictor::Predictor(Routing& routing,
                      const ConfigView& network,
                      const EndpointCosts& endpoint)
     : routing_(routing),
-      backend_(backend.has_packets ? *backends().find("flow") : backend),
+      backend_(backend.predicted_by == nullptr ? backend : *backend.predicted_by),
       no_keys_(ConfigTree::empty_map("prediction")),
-      keys_(backend.has_packets ? no_keys_.root() : network),
+      keys_(backend.predicted_by == nullptr ? network : no_keys_.root()),
       endpoint_(endpoint),
-      paths_(routing, backend.law) {}
+      paths_(routing, backend_) {}
 
 Duration Predictor::predict(const PredictedProgram& program,
                             Bytes size,

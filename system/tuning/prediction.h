@@ -51,7 +51,8 @@ class PredictedProgram {
     bool one_for_all_ = false;
 };
 
-// Predicts for a network that is empty. Packets are taken for fair flows.
+// Predicts for a network that is empty. A backend may have another one answer in its place
+// (BackendInfo::predicted_by), as packets are taken for fair flows.
 class Predictor {
   public:
     // All references outlive this; `network` is the study's section, for the backend's keys.

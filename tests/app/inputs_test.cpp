@@ -114,7 +114,7 @@ std::vector<test::NetworkModel> models_that_share() {
 TEST_P(Fabric, Runs) {
     ConfigTree study = ConfigTree::parse_file(file());
     study.set("network.backend=" + std::string(model().backend->name));
-    if (model().backend->has_packets) {
+    if (model().backend->has_packets()) {
         study.set("network.packet.transport=" + model().transport);
         study.set("workload.generate.bytes=1MiB");
     }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "network/backend/backend.h"
 #include "tests/invalid/bad_network.h"
 
 namespace astra::test {
@@ -74,20 +75,28 @@ const std::vector<BadNetwork> kRouting = {
      {"study.yml:4:", "network.routing", "'sprai'", "did you mean 'spray'?"}},
     {"SprayOnCongestionAware",
      on_switch("routing: spray\n  backend: congestion_aware"),
-     {"study.yml:4:", "network.routing", "spray needs the backend flow or packet"}},
+     {"study.yml:4:",
+      "network.routing",
+      "spray needs the backend " + backends_that(&BackendInfo::can_split)}},
     {"AdaptiveOnCongestionUnaware",
      on_switch("routing: adaptive\n  backend: congestion_unaware"),
-     {"study.yml:4:", "adaptive needs the backend flow or packet"}},
+     {"study.yml:4:", "adaptive needs the backend " + backends_that(&BackendInfo::can_split)}},
     {"SeedIsNegative", on_switch("seed: -1"), {"study.yml:4:", "network.seed"}},
 };
 
 const std::vector<BadNetwork> kFailures = {
     {"OnCongestionAware",
      on_switch("failures: [{from: 0, to: switch0.0, at: 1us}]\n  backend: congestion_aware"),
-     {"study.yml:4:", "network.failures", "congestion_aware", "packet and flow do"}},
+     {"study.yml:4:",
+      "network.failures",
+      "congestion_aware",
+      backends_that(&BackendInfo::links_may_fail)}},
     {"OnCongestionUnaware",
      on_switch("failures: [{from: 0, to: switch0.0, at: 1us}]"),
-     {"study.yml:4:", "network.failures", "congestion_unaware", "packet and flow do"}},
+     {"study.yml:4:",
+      "network.failures",
+      "congestion_unaware",
+      backends_that(&BackendInfo::links_may_fail)}},
     {"OfNoLink",
      on_switch("failures: [{from: 0, to: 1, at: 1us}]\n  backend: flow"),
      {"study.yml:4:", "failures.0.to", "no link from 0 to 1"}},

@@ -53,6 +53,43 @@ inline Topology build(const std::vector<Shape>& shapes) {
     return Topology(std::move(wirings));
 }
 
+// The links of the one path from a rank to another, in order.
+inline std::vector<std::uint32_t> path_links(Routing& routing, RankId source, RankId destination) {
+    std::vector<std::uint32_t> links;
+    for (std::uint32_t node = index(source); node != index(destination);) {
+        const Hop hop = routing.next_hop(node, index(source), index(destination));
+        for (std::uint32_t step = 0; step < hop.count; ++step) {
+            links.push_back(routing.link_of(hop, step));
+        }
+        node = hop.end;
+    }
+    return links;
+}
+
+// What the backend says that a message takes on an empty network.
+inline std::uint64_t alone_ps(const BackendInfo& backend,
+                              Routing& routing,
+                              const Message& message) {
+    std::vector<Path::Stretch> stretches;
+    Path path;
+    for (const std::uint32_t link : path_links(routing, message.source, message.destination)) {
+        const LinkProperties properties = routing.topology().link(link);
+        stretches.push_back({properties.bandwidth, 1});
+        path.latency = path.latency + properties.latency;
+    }
+    path.stretches = stretches;
+    return backend.alone(path, message.size).ps;
+}
+
+// … over `links` equal ones.
+inline std::uint64_t alone_ps(const BackendInfo& backend,
+                              std::uint32_t links,
+                              LinkProperties link,
+                              std::uint64_t bytes) {
+    const std::vector<Path::Stretch> stretches = {{link.bandwidth, links}};
+    return backend.alone({stretches, links * link.latency}, {bytes}).ps;
+}
+
 struct Injection {
     Message message;
     std::uint64_t at_ps = 0;
@@ -76,8 +113,7 @@ class TestNetwork {
     TestNetwork(const BackendInfo& info, Topology topology, const std::string& settings)
         : settings_(ConfigTree::parse_text(settings, "network")),
           topology_(std::move(topology)),
-          routing_(read_routing(
-              settings_.root(), topology_, info.usual_routing(settings_.root()), info.can_split)),
+          routing_(read_routing(settings_.root(), topology_, info)),
           backend_(info.build(queue_, routing_, settings_.root())) {}
 
     // The number of the message.

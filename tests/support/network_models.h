@@ -36,7 +36,7 @@ inline std::ostream& operator<<(std::ostream& out, const NetworkModel& model) {
 inline std::vector<NetworkModel> network_models() {
     std::vector<NetworkModel> models;
     for (const BackendInfo* backend : backends()) {
-        if (!backend->has_packets) {
+        if (!backend->has_packets()) {
             models.push_back({backend, "", ""});
             continue;
         }

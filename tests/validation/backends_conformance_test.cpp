@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -134,7 +135,7 @@ TEST_P(Conformance, AllArrivesNothingEarlyBytesConservedTwiceTheSame) {
         expect_nothing_early(first, sent);
         expect_bytes_conserved(first,
                                sent,
-                               model().backend->has_packets,
+                               model().backend->has_packets(),
                                !overtakes(model(), first.routing().policy()));
         EXPECT_EQ(first.arrivals(), second.arrivals());
         EXPECT_EQ(first.order(), second.order());
@@ -148,6 +149,43 @@ INSTANTIATE_TEST_SUITE_P(All,
                          testing::Combine(testing::ValuesIn(models_with_loss()),
                                           testing::ValuesIn(Fabrics::names())),
                          param_name);
+
+// A backend with the defaults of its keys, on a fabric.
+class Alone : public testing::TestWithParam<std::tuple<const BackendInfo*, std::string>> {};
+
+// One message at a time, on one path, takes what the backend says, to the picosecond, between the
+// first rank and every other one, both ways.
+TEST_P(Alone, IsWhatAMessageTakes) {
+    const auto& [backend, fabric] = GetParam();
+    const Fabrics fabrics;
+    const std::string text = "{" + fabrics.keys(fabric) + ", routing: ecmp}";
+    const ConfigTree tree = ConfigTree::parse_text(text, "network.yml");
+    TestNetwork network(*backend, read_topology(tree.root()), text);
+    const auto expect = [&](std::uint32_t source, std::uint32_t destination, Bytes size) {
+        const std::uint64_t now_ps = network.queue().now().ps;
+        const Injection injection = inject(source, destination, size, now_ps);
+        const std::size_t id = network.send(injection);
+        network.queue().run();
+        EXPECT_EQ(network.arrivals()[id] - now_ps,
+                  alone_ps(*backend, network.routing(), injection.message))
+            << size.count << " bytes from " << source << " to " << destination;
+    };
+    for (std::uint32_t rank = 1; rank < network.topology().ranks(); ++rank) {
+        for (const std::uint64_t size : {0U, 1U, 4'096U, 4'097U, 1'000'003U, 1U << 20U}) {
+            expect(0, rank, {size});
+            expect(rank, 0, {size});
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         Alone,
+                         testing::Combine(testing::ValuesIn(backends().begin(), backends().end()),
+                                          testing::ValuesIn(Fabrics::names())),
+                         [](const testing::TestParamInfo<Alone::ParamType>& tested) {
+                             return std::string(std::get<0>(tested.param)->name) + "_" +
+                                    std::get<1>(tested.param);
+                         });
 
 }  // namespace
 }  // namespace astra::test

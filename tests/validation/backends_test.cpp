@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/network/test_network.h"
 #include "tests/support/network_models.h"
 #include "tests/validation/case_check.h"
 
@@ -45,6 +46,24 @@ const char* const kTorus =
     "{topology: ring, ranks: 4, bandwidth: 50GB/s, latency: 500ns}";
 const char* const kSwitch8 = "{topology: switch, ranks: 8, bandwidth: 50GB/s, latency: 500ns}";
 
+// What a message takes alone over links of 50 GB/s: what the backend says, and of packets, which
+// have no headers here, once more the wire time of a packet on every further link (`stored`).
+std::uint64_t message_ps(const NetworkModel& model,
+                         std::uint32_t links,
+                         std::uint64_t latency_ps,
+                         std::uint64_t bytes,
+                         bool stored = true) {
+    if (!model.backend->has_packets()) {
+        return alone_ps(*model.backend, links, {{400'000'000'000}, {latency_ps}}, bytes);
+    }
+    return links * latency_ps + bytes * kByte + (stored ? (links - 1) * kPacket : 0);
+}
+
+// Seven equal messages come to a link at the same time: what the last one waits, in bytes.
+std::uint64_t waits_for(const NetworkModel& model, std::uint64_t bytes) {
+    return model.backend->shares_links() ? 6 * bytes : 0;
+}
+
 class EveryModel : public testing::TestWithParam<NetworkModel> {};
 
 const auto kModelName = [](const testing::TestParamInfo<NetworkModel>& info) {
@@ -58,14 +77,14 @@ INSTANTIATE_TEST_SUITE_P(All, EveryModel, testing::ValuesIn(network_models()), k
 // 14 steps of 8 MiB to a neighbour over one link. Control packets go the other way round, on links
 // that carry nothing else, so that they cost no time. Exact: a packet is 81,920 ps.
 TEST_P(EveryModel, NeighboursOnARing) {
-    constexpr std::uint64_t expected = 14 * (500'000 + (8U << 20) * kByte);
+    const std::uint64_t expected = 14 * message_ps(GetParam(), 1, 500'000, 8U << 20);
     EXPECT_EQ(simulated_ps({kRing8, "ring", 64U << 20}, GetParam().keys()), expected);
 }
 
 // Three steps of 4 MiB in rows, six of 1 MiB in columns, three of 4 MiB in rows.
 TEST_P(EveryModel, NeighboursOnATorus) {
-    constexpr std::uint64_t expected =
-        6 * (500'000 + (4U << 20) * kByte) + 6 * (500'000 + (1U << 20) * kByte);
+    const std::uint64_t expected = 6 * message_ps(GetParam(), 1, 500'000, 4U << 20) +
+                                   6 * message_ps(GetParam(), 1, 500'000, 1U << 20);
     EXPECT_EQ(simulated_ps({kTorus, "[ring, ring]", 16U << 20}, GetParam().keys()), expected);
 }
 
@@ -75,7 +94,10 @@ TEST_P(EveryModel, NeighboursWithOddNumbers) {
     const std::string odd =
         "{topology: ring, ranks: 8, bandwidth: 333333333337bps, latency: 12345ps}";
     // The largest eighth of 10,000,019 bytes is 1,250,003.
-    const std::uint64_t expected = 14 * (12'345 + transfer_ps(1'250'003, 333'333'333'337));
+    const LinkProperties link{{333'333'333'337}, {12'345}};
+    const std::uint64_t expected = 14 * (GetParam().backend->has_packets()
+                                             ? 12'345 + transfer_ps(1'250'003, 333'333'333'337)
+                                             : alone_ps(*GetParam().backend, 1, link, 1'250'003));
     const std::uint64_t got = simulated_ps({odd, "ring", 10'000'019}, GetParam().keys());
     EXPECT_GE(got, expected / 10'000 * 9'999);
     EXPECT_LE(got, expected / 100 * 101);
@@ -83,10 +105,9 @@ TEST_P(EveryModel, NeighboursWithOddNumbers) {
 
 // Headers of 64 bytes are 1.5625 % of the wire, and of it alone.
 TEST_P(EveryModel, HeadersCostTheirBytes) {
-    const std::uint64_t wire =
-        GetParam().backend->has_packets ? 2048 * 4160 * kByte : (8U << 20) * kByte;
+    const std::uint64_t headers = GetParam().backend->has_packets() ? 2048 * 64 * kByte : 0;
     EXPECT_EQ(simulated_ps({kRing8, "ring", 64U << 20}, GetParam().keys("header: 64B")),
-              14 * (500'000 + wire));
+              14 * (message_ps(GetParam(), 1, 500'000, 8U << 20) + headers));
 }
 
 // What comes back on the links of a ring that carry no data: nothing, an acknowledgement each 16
@@ -124,17 +145,25 @@ struct Case04 {
 };
 
 // S/8 = 12.5 MB are 3052 packets, the last one short; W = 81,920 ps. Cut-through is the time of
-// flows. A packet that is stored costs W more a step: the short one waits for the one before.
+// flows. A packet that is stored costs W more a step: the short one waits for the one before. Of
+// seven direct messages at once the last one waits for the six others.
 Case04 law_of_case04(const NetworkModel& model, bool cut_through) {
-    constexpr std::uint64_t eighth = 12'500'000 * kByte;
-    if (model.backend->name == "congestion_aware") {
-        return {7'000'280'000, 4'000'040'000};
-    }
-    if (model.backend->name == "congestion_unaware") {
-        return {3'500'280'000, 2 * (eighth + 20'000)};
-    }
-    const std::uint64_t stored = model.transport.empty() || cut_through ? 0 : kPacket;
-    return {3'500'280'000 + 14 * stored, 3'500'040'000 + 2 * stored};
+    constexpr std::uint64_t eighth = 12'500'000;
+    const std::uint64_t message = message_ps(model, 2, 10'000, eighth, !cut_through);
+    return {14 * message, 2 * (message + waits_for(model, eighth) * kByte)};
+}
+
+// The law written out: two steps of 8/8 and of 7/8, and none waiting.
+TEST(Case04, IsDerived) {
+    const auto law = [](const char* backend) {
+        return law_of_case04({backends().find(backend), "", ""}, false);
+    };
+    EXPECT_EQ(law("congestion_aware").ring_ps, 7'000'280'000U);
+    EXPECT_EQ(law("congestion_aware").direct_ps, 4'000'040'000U);
+    EXPECT_EQ(law("congestion_unaware").ring_ps, 3'500'280'000U);
+    EXPECT_EQ(law("congestion_unaware").direct_ps, 500'040'000U);
+    EXPECT_EQ(law("flow").ring_ps, 3'500'280'000U);
+    EXPECT_EQ(law("flow").direct_ps, 3'500'040'000U);
 }
 
 // On a switch acknowledgements share the links with data: 64 bytes, 1,280 ps each, at most 3052 a
@@ -191,12 +220,8 @@ TEST_P(EveryModel, Case11Incast) {
         experiment.traces[0].push_back(receive(rank, rank, 0, 0, kMiB));
         experiment.traces.push_back({send(1, rank, 0, 0, kMiB)});
     }
-    const std::map<std::string, std::uint64_t> messages = {
-        {"congestion_unaware", 1}, {"congestion_aware", 8}, {"flow", 7}};
-    const auto law = messages.find(experiment.backend);
     const std::uint64_t expected =
-        2 * 500'000 +
-        (law == messages.end() ? 7 * kMiB * kByte + kPacket : law->second * kMiB * kByte);
+        message_ps(GetParam(), 2, 500'000, kMiB) + waits_for(GetParam(), kMiB) * kByte;
     const std::uint64_t got = run(experiment).simulated.ps;
     EXPECT_GE(got, expected);
     EXPECT_LE(got, GetParam().transport == "ndp" ? expected / 100 * 101 : expected + 1);

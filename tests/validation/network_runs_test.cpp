@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "astra/config/config_tree.h"
+#include "tests/network/test_network.h"
 #include "tests/support/experiment.h"
 #include "tests/support/flow_text.h"
 #include "tests/support/network_models.h"
@@ -25,7 +26,7 @@ namespace {
 
 class NetworkRun : public testing::TestWithParam<NetworkModel> {
   protected:
-    bool has_packets() const { return GetParam().backend->has_packets; }
+    bool has_packets() const { return GetParam().backend->has_packets(); }
     bool links_may_fail() const { return GetParam().backend->links_may_fail; }
     // `network`: entries of the section beside the model's.
     std::string network(const std::string& entries) const {
@@ -80,11 +81,11 @@ JobTimes run_jobs(const std::string& network, bool collective, bool flows) {
     return times;
 }
 
-// Alone, the collective takes two steps of 4 MiB over four links, 2(4L + w), w = 2^22 · 80 ps, and
-// the flows 4L + 16w. Together on the flow backend the uplinks give each half while both use them:
-// 2(4L + 2w), and 4L + 18w. congestion_aware passes on whole messages: the large ones come to the
-// uplinks after 16w, when the collective is done. Packets wait, too, and are acknowledged; under
-// dcqcn the flows come back to line rate slowly once they are alone.
+// Alone, the collective takes two steps of 4 MiB over four links, with fair shares 2(4L + w),
+// w = 2^22 · 80 ps, and the flows of 64 MiB 4L + 16w. Together the uplinks give each half while
+// both use them: 2(4L + 2w), and 4L + 18w. Whole messages are passed on one by one: the large ones
+// come to the uplinks after 16w, when the collective is done. Packets wait, too, and are
+// acknowledged; under dcqcn the flows come back to line rate slowly once they are alone.
 TEST_P(NetworkRun, JobsSlowEachOtherOnSharedLinks) {
     constexpr std::uint64_t latency = 4 * 500'000;
     constexpr std::uint64_t wire = (std::uint64_t{1} << 22) * 80;
@@ -92,19 +93,21 @@ TEST_P(NetworkRun, JobsSlowEachOtherOnSharedLinks) {
     const JobTimes a = run_jobs(network, true, false);
     const JobTimes b = run_jobs(network, false, true);
     const JobTimes both = run_jobs(network, true, true);
-    const std::string name = GetParam().name();
-    if (name == "flow" || name == "congestion_unaware") {
-        EXPECT_EQ(a.collective_ps, 2 * (latency + wire));
-        EXPECT_EQ(b.flows_ps, latency + 16 * wire);
+    const BackendInfo& backend = *GetParam().backend;
+    const Contention contention = backend.contention;
+    if (contention != Contention::Packet) {
+        const LinkProperties link{{100'000'000'000}, {500'000}};
+        EXPECT_EQ(a.collective_ps, 2 * alone_ps(backend, 4, link, std::uint64_t{1} << 22));
+        EXPECT_EQ(b.flows_ps, alone_ps(backend, 4, link, std::uint64_t{1} << 26));
     }
-    if (name == "congestion_unaware" || name == "congestion_aware") {
+    if (contention == Contention::None || contention == Contention::Message) {
         EXPECT_EQ(both.collective_ps, a.collective_ps);
         EXPECT_EQ(both.flows_ps, b.flows_ps);
         return;
     }
-    if (name == "flow") {
-        EXPECT_EQ(both.collective_ps, 2 * (latency + 2 * wire));
-        EXPECT_EQ(both.flows_ps, latency + 18 * wire);
+    if (contention == Contention::Fair) {
+        EXPECT_EQ(both.collective_ps, a.collective_ps + 2 * wire);
+        EXPECT_EQ(both.flows_ps, b.flows_ps + 2 * wire);
     }
     EXPECT_GE(both.collective_ps, 2 * a.collective_ps - 2 * latency);
     EXPECT_LT(both.collective_ps, 3 * a.collective_ps);
@@ -286,9 +289,9 @@ TEST_P(Records, AddUp) {
         sampled[{row[1], row[2]}] += std::stoull(row[3]);
         EXPECT_LE(std::stod(row[5]), 1.0) << fmt::format("{}", fmt::join(row, ","));
     }
-    // The last sample is taken when nothing is left to happen. The flow backend's is cut off to a
-    // whole byte, and its record rounded.
-    const std::uint64_t rounding = GetParam().name() == "flow" ? 1 : 0;
+    // The last sample is taken when nothing is left to happen. That of a fair flow is cut off
+    // to a whole byte, and its record rounded.
+    const std::uint64_t rounding = GetParam().backend->contention == Contention::Fair ? 1 : 0;
     const Rows rows = rows_of(links);
     ASSERT_GT(rows.size(), 1U);
     for (std::size_t i = 1; i < rows.size(); ++i) {

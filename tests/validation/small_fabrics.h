@@ -125,9 +125,14 @@ inline std::vector<std::string> policies_of(const BackendInfo& backend) {
     return policies;
 }
 
+// Every model, and those with packets once more with links that lose some, in small buffers
+// without the flow control of dcqcn.
 inline std::vector<NetworkModel> models_with_loss() {
     std::vector<NetworkModel> models = network_models();
-    models.push_back({backends().find("packet"), "dcqcn", "dcqcn: {pfc: false}, buffer: 20KiB"});
+    for (NetworkModel& model : packet_models()) {
+        model.more = "dcqcn: {pfc: false}, buffer: 20KiB, error_rate: 0.001, timeout: 20us";
+        models.push_back(model);
+    }
     return models;
 }
 

@@ -339,7 +339,8 @@ extern const BackendInfo kFlowBackend;
 const BackendInfo kFlowBackend = {
     .name = "flow",
     .summary = "messages that share links at max-min fair rates",
-    .law = PathLaw::Shared,
+    .alone = [](const Path& path, Bytes size) { return slowest_wire(path, size) + path.latency; },
+    .contention = Contention::Fair,
     .can_split = true,
     .links_may_fail = true,
     .usual_routing = [](const ConfigView&) { return RoutePolicy::Spray; },

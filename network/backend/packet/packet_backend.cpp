@@ -1,5 +1,7 @@
 #include "network/backend/packet/packet_backend.h"
 
+#include <algorithm>
+
 #include "astra/config/registry_choice.h"
 
 namespace astra::packet {
@@ -40,18 +42,51 @@ void check_settings(const ConfigView& network) {
     }
 }
 
+namespace {
+
+// Packets that are stored and forwarded, under transport none. When packet p has left link l, at
+//   D(p, l) = max(D(p, l - 1), D(p - 1, l)) + w(l),
+// the n full packets before the last one have, as they are all alike,
+//   D(n, l) = w(1) + … + w(l) + (n - 1) · max(w(1), …, w(l)):
+// the makespan of equal jobs in a flow shop. Latencies only shift what happens on a link in time.
+Duration time_alone(const Path& path, Bytes size) {
+    const Settings settings;
+    const std::uint64_t full_packets = size.count == 0 ? 0 : (size.count - 1) / settings.mtu_bytes;
+    const Bytes full{settings.full_bytes()};
+    const Bytes last{size.count - full_packets * settings.mtu_bytes + settings.header_bytes};
+    Duration sum;
+    Duration slowest;
+    Duration gone;  // the last packet has left the link
+    for (const Path::Stretch& stretch : path.stretches) {
+        const Duration full_wire = transfer_time(full, stretch.rate);
+        const Duration last_wire = transfer_time(last, stretch.rate);
+        slowest = std::max(slowest, full_wire);
+        for (std::uint32_t link = 0; link < stretch.links; ++link) {
+            sum = sum + full_wire;
+            const Duration before =
+                full_packets == 0 ? Duration{} : sum + (full_packets - 1) * slowest;
+            gone = std::max(gone, before) + last_wire;
+        }
+    }
+    return gone + path.latency;
+}
+
+}  // namespace
+
 }  // namespace astra::packet
 
 namespace astra {
 
+extern const BackendInfo kFlowBackend;
 extern const BackendInfo kPacketBackend;
 const BackendInfo kPacketBackend = {
     .name = "packet",
     .summary = "packets in queues, with the congestion control of a transport",
-    .law = PathLaw::Shared,
+    .alone = packet::time_alone,
+    .contention = Contention::Packet,
+    .predicted_by = &kFlowBackend,
     .can_split = true,
     .links_may_fail = true,
-    .has_packets = true,
     .usual_routing =
         [](const ConfigView& network) {
             return packet::chosen_transport(network).in_order ? RoutePolicy::Ecmp

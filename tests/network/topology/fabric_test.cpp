@@ -25,7 +25,7 @@ class Network {
     explicit Network(const std::string& text)
         : tree_(ConfigTree::parse_text(text, "network.yml")),
           topology_(read_topology(tree_.root())),
-          routing_(read_routing(tree_.root(), topology_, RoutePolicy::Ecmp, true)) {}
+          routing_(read_routing(tree_.root(), topology_, RoutePolicy::Ecmp, "")) {}
 
     const Topology& topology() const { return topology_; }
     Routing& routing() { return routing_; }

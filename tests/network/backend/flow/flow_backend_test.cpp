@@ -226,7 +226,7 @@ class EveryLinkAConstraint {
     explicit EveryLinkAConstraint(const std::string& text)
         : tree_(ConfigTree::parse_text(text, "network.yml")),
           topology_(read_topology(tree_.root())),
-          routing_(read_routing(tree_.root(), topology_, RoutePolicy::Spray, true)),
+          routing_(read_routing(tree_.root(), topology_, *backends().find("flow"))),
           finder_(routing_) {
         for (std::uint32_t link = 0; link < topology_.links(); ++link) {
             links_.push_back(solver_.add_constraint(topology_.link(link).bandwidth));

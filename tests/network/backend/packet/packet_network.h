@@ -49,7 +49,7 @@ class PacketNetwork {
                   "}}",
               "network.yml")),
           topology_(read_topology(tree_.root())),
-          routing_(read_routing(tree_.root(), topology_, usual(), true)),
+          routing_(read_routing(tree_.root(), topology_, *backends().find("packet"))),
           backend_(queue_, routing_, tree_.root()) {
         tree_.reject_unread();
     }
@@ -120,10 +120,6 @@ class PacketNetwork {
     const std::vector<std::size_t>& order() const { return order_; }
 
   private:
-    RoutePolicy usual() const {
-        return packet::chosen_transport(tree_.root()).in_order ? RoutePolicy::Ecmp
-                                                               : RoutePolicy::Spray;
-    }
     void arrive(std::uint64_t message) {
         EXPECT_EQ(arrivals_[message], kMaxPs) << "message " << message << " arrived twice";
         arrivals_[message] = queue_.now().ps;
