@@ -10,6 +10,8 @@
 #include "astra/config/units.h"
 #include "astra/core/error.h"
 #include "astra/core/text/json_text.h"
+#include "astra/results/schedule_files.h"
+#include "astra/simulation/run_schedule.h"
 #include "astra/simulation/simulation.h"
 #include "system/transfer/policy.h"
 #include "workload/chakra/trace_files.h"
@@ -108,7 +110,7 @@ int convert_schedule(const std::string& input,
         fmt::print(stderr, "astra: warning: {}\n", warning);
     }
     simulation.run({});
-    simulation.write_schedule(output);
+    write_schedule(simulation.schedule(), output);
     fmt::print("wrote {} traces, {}.0.et to {}.{}.et, and {}.groups.json\n",
                simulation.ranks(),
                output,

@@ -8,6 +8,7 @@
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
+#include "astra/config/units.h"
 #include "astra/core/error.h"
 #include "astra/core/text/nearest.h"
 
@@ -27,9 +28,6 @@ struct OptionSet::Parts {
         const std::size_t comma = name.find(',');
         option.name = name.substr(0, comma);
         option.letter = comma == std::string::npos ? '\0' : name.at(comma + 1);
-        if (!option.choices.empty()) {
-            option.doc += ": " + joined(option.choices, " or ");
-        }
         if (value == nullptr) {
             visible.add_options()(name.c_str(), option.doc.c_str());
         } else {
@@ -62,7 +60,34 @@ void OptionSet::add_value(const std::string& name,
                           const std::vector<std::string>& choices) {
     parts_->add(name,
                 po::value<std::string>()->value_name(value_name),
-                {.value_name = value_name, .doc = doc, .choices = choices});
+                {.value_name = value_name,
+                 .doc = doc + ": " + joined(choices, " or "),
+                 .choices = choices});
+}
+
+void OptionSet::add_described_value(const std::string& name,
+                                    const std::string& value_name,
+                                    const std::string& doc,
+                                    const std::vector<Choice>& choices) {
+    std::vector<std::string> names;
+    std::vector<std::string> described;
+    for (const Choice& choice : choices) {
+        names.push_back(choice.name);
+        described.push_back(fmt::format("{} ({})", choice.name, choice.doc));
+    }
+    parts_->add(name,
+                po::value<std::string>()->value_name(value_name),
+                {.value_name = value_name,
+                 .doc = doc + ": " + joined(described, " and "),
+                 .choices = names});
+}
+
+void OptionSet::add_value(const std::string& name,
+                          const std::string& value_name,
+                          const std::string& doc) {
+    parts_->add(name,
+                po::value<std::string>()->value_name(value_name),
+                {.value_name = value_name, .doc = doc});
 }
 
 void OptionSet::add_list(const std::string& name,
@@ -163,6 +188,22 @@ std::optional<std::uint64_t> OptionSet::integer(const std::string& name,
             "--{}: '{}' is not a whole number from {} to {}", name, *text, least, most));
     }
     return number;
+}
+
+std::optional<Duration> OptionSet::duration(const std::string& name) const {
+    const auto text = value(name);
+    if (!text) {
+        return std::nullopt;
+    }
+    const auto time = parse_duration(*text);
+    if (!time) {
+        throw ConfigError(fmt::format("--{}: '{}' is {}",
+                                      name,
+                                      *text,
+                                      is_duration(*text) ? "longer than 2^64 ps, some 213 days"
+                                                         : "not a time with a unit, as in 5ms"));
+    }
+    return time;
 }
 
 std::optional<double> OptionSet::number(const std::string& name) const {

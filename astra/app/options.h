@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "astra/app/command.h"
+#include "astra/core/types.h"
 
 namespace astra {
 
@@ -20,6 +21,12 @@ struct Option {
     std::vector<std::string> choices{};  // the values, where they can be listed
 
     bool is_flag() const { return value_name.empty(); }
+};
+
+// A value of an option, and what it means.
+struct Choice {
+    std::string name;
+    std::string doc;
 };
 
 class OptionSet {
@@ -34,7 +41,13 @@ class OptionSet {
     void add_value(const std::string& name,
                    const std::string& value_name,
                    const std::string& doc,
-                   const std::vector<std::string>& choices = {});
+                   const std::vector<std::string>& choices);
+    void add_value(const std::string& name, const std::string& value_name, const std::string& doc);
+    // The same, with what each of the choices means.
+    void add_described_value(const std::string& name,
+                             const std::string& value_name,
+                             const std::string& doc,
+                             const std::vector<Choice>& choices);
     void add_list(const std::string& name, const std::string& value_name, const std::string& doc);
     void add_flag(const std::string& name, const std::string& doc);
     // Text between the usage and the options.
@@ -55,6 +68,8 @@ class OptionSet {
     std::optional<std::uint64_t> integer(const std::string& name,
                                          std::uint64_t least,
                                          std::uint64_t most) const;
+    // A time with a unit; throws ConfigError that names the option.
+    std::optional<Duration> duration(const std::string& name) const;
     std::optional<double> number(const std::string& name) const;
     std::optional<bool> truth(const std::string& name) const;
 

@@ -75,7 +75,7 @@ struct TensorRecord {
 struct WindowRecord {
     std::uint32_t communicator = 0;
     std::uint32_t transfer = 0;
-    std::string_view name;  // of its op, in the graph, which outlives the record
+    std::string name;  // of its op
     Bytes bytes;
     std::uint32_t priority = 0;  // 0 is read first
     Duration free_start;         // as nobody waited for a transfer: its gradient is complete,
@@ -98,8 +98,8 @@ struct IterationTimes {
 struct OpRecord {
     RankId rank{};
     std::uint64_t node_id = 0;
-    std::string_view name;  // of the graph, which outlives the record
-    std::string_view kind;
+    std::string name;
+    std::string_view kind;  // a name of the program's own: "compute"
     SimTime start;
     SimTime end;
 };

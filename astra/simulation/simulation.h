@@ -16,6 +16,7 @@
 
 namespace astra {
 
+struct RunSchedule;
 struct TrainingReport;
 
 struct RunLimits {
@@ -37,7 +38,7 @@ struct Recording {
     bool ops = false;        // when each op ran, for ops.csv
     bool transfers = false;  // windows of gradient transfers, for windows.csv and windows.svg
     bool timeline = false;   // everything, for subscribe()
-    bool schedule = false;   // ops, and what became of transfers, for write_schedule()
+    bool schedule = false;   // ops, and what became of transfers, for schedule()
     bool look_for_windows = false;  // of every job, whether or not the study asks for them
 };
 
@@ -79,13 +80,12 @@ class Simulation {
     // output.directory of the study, "" if there is none.
     const std::string& output_folder() const;
 
-    // Requires that run() has returned true.
+    // Requires that run() has returned true. Outlives the simulation.
     RunResult result() const;
 
-    // Writes PREFIX.<rank>.et and PREFIX.groups.json: the traces with the schedule of their
-    // transfers (workload/training/schedule_trace.h). Requires a single job, of traces,
-    // Recording::schedule and that run() has returned true. Throws TraceError.
-    void write_schedule(const std::string& prefix) const;
+    // What the policy of transfers came to (run_schedule.h). Requires a single job, of traces,
+    // Recording::schedule and that run() has returned true. Refers to the simulation.
+    RunSchedule schedule() const;
 
   private:
     struct Parts;

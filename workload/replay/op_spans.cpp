@@ -33,6 +33,7 @@ void OpSpans::begin_recorded(const ReplayedRank& rank, std::uint32_t number, std
     span.stream = stream_of(graph, op);
     span.rank = RankId{rank.fabric_rank};
     span.number = graph.node_id[op];
+    span.op = op;
     span.name = graph.name_of(OpId{op});
     span.detail = name_of(graph.kind[op]);
     causes_[number][op] = recorder_->begin(span);

@@ -74,7 +74,6 @@ void Replayer::start_job(std::uint64_t number) {
         ReplayedRank& rank = ranks_[r];
         rank.started = true;
         rank.finish = queue_.now();
-        log_.open(r, rank.graph().size());
         spans_.open(r, rank.graph().size());
         if (rank.streams.ops_left() == 0) {
             ++finished_ranks_;
@@ -122,7 +121,6 @@ void Replayer::issue_ready(std::uint32_t rank_number) {
 
 void Replayer::begin_op(std::uint32_t rank_number, std::uint32_t op) {
     ReplayedRank& rank = ranks_[rank_number];
-    log_.begin(rank_number, op, queue_.now());
     spans_.begin(rank, rank_number, op);
     const Activity activity = activity_of(rank.graph(), op);
     rank.activity.begin(activity, queue_.now());
@@ -210,7 +208,6 @@ void Replayer::finish_op(std::uint32_t rank_number, std::uint32_t op) {
     ReplayedRank& rank = ranks_[rank_number];
     rank.streams.finish(op);
     ++finished_ops_;
-    log_.end(rank_number, op, queue_.now());
     const Activity activity = activity_of(rank.graph(), op);
     rank.activity.end(activity, queue_.now());
     if (rank.iterations != nullptr) {
@@ -225,9 +222,10 @@ void Replayer::finish_op(std::uint32_t rank_number, std::uint32_t op) {
 
 std::vector<WindowRecord> Replayer::windows(std::uint32_t job,
                                             std::uint32_t iteration,
+                                            const OpTimes& times,
                                             const std::vector<TensorRecord>& tensors) const {
     return transfer_windows(
-        jobs_[job], iteration, ranks_, preparation_.first_ranks(), log_, transfers_, tensors);
+        jobs_[job], iteration, ranks_, preparation_.first_ranks(), times, transfers_, tensors);
 }
 
 std::vector<RankRecord> Replayer::records() const {

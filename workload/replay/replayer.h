@@ -3,7 +3,7 @@
 // issue.
 //
 // What runs before is the business of JobPreparation, what is said of a run that cannot finish that
-// of StuckReport, what is kept of each op that of OpLog.
+// of StuckReport.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 #include "system/model/compute_noise.h"
 #include "system/model/memory_model.h"
 #include "system/transfer/transfer_queue.h"
-#include "workload/record/op_log.h"
+#include "workload/record/op_times.h"
 #include "workload/replay/job.h"
 #include "workload/replay/job_preparation.h"
 #include "workload/replay/op_requests.h"
@@ -59,20 +59,13 @@ class Replayer {
     std::vector<IterationTimes> iterations(std::uint32_t job) const {
         return jobs_[job].iterations.times();
     }
-    const std::string& name_of_job(std::uint32_t job) const { return jobs_[job].job.name; }
-    const Workload& workload_of_job(std::uint32_t job) const { return jobs_[job].job.workload; }
+    const Job& job(std::uint32_t number) const { return jobs_[number].job; }
     std::uint32_t jobs() const { return static_cast<std::uint32_t>(jobs_.size()); }
 
-    // Keeps when each op ran, 32 bytes an op and rank. Before start().
-    void record_ops() { log_.keep_ops(); }
-    // The ops that are kept, by rank, in the order in which they started.
-    std::vector<std::vector<std::uint32_t>> ops_by_start() const { return log_.by_start(ranks()); }
-
-    // Keeps what windows() needs, 8 bytes an op and rank. Before start().
-    void record_windows() { log_.keep_starts(); }
-    // transfer_windows.h. Requires record_windows() and a finished run.
+    // transfer_windows.h. Requires a finished run, of whose ops `times` was told.
     std::vector<WindowRecord> windows(std::uint32_t job,
                                       std::uint32_t iteration,
+                                      const OpTimes& times,
                                       const std::vector<TensorRecord>& tensors) const;
 
     // Tells the recorder of ops; null for none. Before start().
@@ -122,7 +115,6 @@ class Replayer {
     std::uint32_t finished_ranks_ = 0;
     std::uint64_t finished_ops_ = 0;
     ReplayCounts counts_;
-    OpLog log_;
     OpSpans spans_;
 };
 

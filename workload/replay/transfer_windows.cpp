@@ -72,7 +72,7 @@ std::vector<WindowRecord> transfer_windows(const ReplayedJob& job,
                                            std::uint32_t iteration,
                                            const std::vector<ReplayedRank>& ranks,
                                            const std::vector<std::uint32_t>& first_ranks,
-                                           const OpLog& log,
+                                           const OpTimes& times,
                                            const TransferQueue& transfers,
                                            const std::vector<TensorRecord>& tensors) {
     const Fates fates = fates_of(tensors, iteration, first_ranks.size(), transfers);
@@ -84,6 +84,7 @@ std::vector<WindowRecord> transfer_windows(const ReplayedJob& job,
             continue;
         }
         const ExecutionGraph& graph = rank.graph();
+        const std::vector<SimTime> starts = times.starts(RankId{rank.fabric_rank}, graph.size());
         std::vector<std::uint32_t> seen_by(graph.size(), kNoOp);
         for (const std::uint32_t op : rank.outline->collectives) {
             const CollectiveDetail& detail = graph.collectives[graph.detail[op]];
@@ -94,9 +95,7 @@ std::vector<WindowRecord> transfer_windows(const ReplayedJob& job,
             const TensorRecord& fate = *fates[c][detail.transfer];
             WindowRecord& record = records.emplace_back(window_of(fate, transfers, began));
             record.name = graph.name_of(OpId{op});
-            record.read =
-                first_reader(graph, op, log.starts(first_ranks[c]), seen_by).value_or(fate.end) -
-                began;
+            record.read = first_reader(graph, op, starts, seen_by).value_or(fate.end) - began;
         }
     }
     std::sort(records.begin(), records.end(), [](const WindowRecord& a, const WindowRecord& b) {

@@ -63,6 +63,7 @@ struct Span {
     std::string_view name;
     std::string_view detail;
     std::string_view group;       // of a phase
+    std::uint32_t op = 0;         // of an op: its number in the graph of its rank
     std::uint32_t chunk = 0;      // of a phase
     std::uint32_t phase = 0;      // of a phase: which of the chunk's
     std::uint32_t dimension = 0;  // of a phase

@@ -1,6 +1,8 @@
-// The layers of a simulation; known to its own sources alone.
+// The layers of a run, put together from a study: the queue and the network at the bottom, then the
+// system, then the workload.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,13 +11,10 @@
 #include "astra/config/config_tree.h"
 #include "astra/core/event_queue.h"
 #include "astra/core/recorder/recorder.h"
+#include "astra/core/warnings.h"
 #include "astra/simulation/jobs.h"
-#include "astra/simulation/op_records.h"
 #include "astra/simulation/simulation.h"
 #include "network/backend/backend.h"
-#include "network/backend/link_log.h"
-#include "network/backend/link_sampler.h"
-#include "network/backend/message_log.h"
 #include "network/backend/recording_backend.h"
 #include "network/routing/failures.h"
 #include "network/routing/routing.h"
@@ -34,8 +33,41 @@
 
 namespace astra {
 
+// Keys of the section `output`.
+struct OutputConfig {
+    std::string directory;  // "" = none
+    bool collectives = true;
+    bool links = true;
+    Duration sample_interval;  // above 0
+
+    // Throws ConfigError.
+    static OutputConfig from_config(const ConfigView& output);
+};
+
 // Members are built in this order and refer to the ones before.
-struct Simulation::Parts {
+struct Layers {
+    // Reads every key and loads the workload. Throws ConfigError and TraceError. `recording`
+    // says which messages are to pass through a recording backend, and whether every job is
+    // searched for windows.
+    Layers(Study input, const Recording& recording);
+
+    NetworkBackend& network() {
+        return watched ? static_cast<NetworkBackend&>(*watched) : *backend;
+    }
+    NetworkBackend& network_of_flows() {
+        return watched_flows ? static_cast<NetworkBackend&>(*watched_flows) : *backend;
+    }
+    std::uint32_t ranks() const { return replayer.ranks() + flows.ranks(); }
+    std::uint32_t finished_ranks() const {
+        return replayer.finished_ranks() + flows.finished_ranks();
+    }
+    bool finished() const { return replayer.finished() && flows.finished(); }
+
+    // Each layer is told of the recorder, if somebody has subscribed to what it tells.
+    void hand_out_recorder();
+    // Schedules the first events.
+    void start();
+
     ConfigTree study;
     Warnings warnings;
     EventQueue queue;
@@ -58,54 +90,22 @@ struct Simulation::Parts {
     std::unique_ptr<MemoryModel> memory;
     Replayer replayer;
     FlowPlayer flows;
+    OutputConfig output;
     std::optional<BackgroundTraffic> background;
-    std::uint64_t moves = 0;               // of the workload, when last looked at
+    std::vector<LinkChange> failures;
+    std::size_t failures_to_come = 0;
     std::vector<std::string> jobs;         // by name, those with flow sets first
     std::vector<std::uint32_t> job_of;     // by rank
     std::vector<TrainingReport> training;  // of the jobs that replay traces
-    std::optional<LinkSampler> sampler;
-    std::optional<OpRecords> ops;        // if ops are recorded
-    std::optional<MessageLog> messages;  // if flows are recorded
-    std::optional<LinkLog> link_log;     // if queues are recorded
-    std::vector<LinkChange> failures;
-    std::size_t failures_to_come = 0;
-    bool record_windows = false;
-    std::string output_folder;
-    bool write_collectives = true;
-    bool write_links = true;
     std::uint64_t dropped_dependencies = 0;
 
-    Parts(Study input, const Recording& recording);
-
-    NetworkBackend& network() {
-        return watched ? static_cast<NetworkBackend&>(*watched) : *backend;
-    }
-    NetworkBackend& network_of_flows() {
-        return watched_flows ? static_cast<NetworkBackend&>(*watched_flows) : *backend;
-    }
-    std::uint32_t ranks() const { return replayer.ranks() + flows.ranks(); }
-    std::uint32_t finished_ranks() const {
-        return replayer.finished_ranks() + flows.finished_ranks();
-    }
-    bool finished() const { return replayer.finished() && flows.finished(); }
-    RunProgress progress() const {
-        return {queue.now(), ranks(), finished_ranks(), queue.executed()};
-    }
+  private:
+    void add_jobs(LoadedJobs loaded);
     void check_transfers() const;
-    void read_failures_of(const ConfigView& network_view);
-    void read_sampling(const ConfigView& output, const Recording& recording);
-    void hand_out_recorder();
     void change_link(std::uint64_t number) {
         --failures_to_come;
         backend->set_link(failures[number].link, failures[number].up);
     }
-    void add_jobs(LoadedJobs loaded);
-    void start();
-    bool run_slice(SimTime until, std::uint64_t events);
-    std::vector<FlowRecord> flow_records() const;
-    void add_training(RunResult& result) const;
-    void check_finished(const RunLimits& limits) const;
-    void warn_of_the_run();
 };
 
 }  // namespace astra

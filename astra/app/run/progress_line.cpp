@@ -1,4 +1,4 @@
-#include "astra/app/progress_line.h"
+#include "astra/app/run/progress_line.h"
 
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-#include "astra/app/interrupt.h"
+#include "astra/app/run/interrupt.h"
 
 #include <csignal>
 
