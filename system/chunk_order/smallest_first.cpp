@@ -11,7 +11,7 @@ const ChunkOrder kSmallestFirstChunkOrder = {
     .key = [](const ChunkAt& at, std::uint64_t) {
         CollectiveInstance& instance = *at.instance;
         return instance.plan
-            ->phase_bytes(instance.itinerary(at.chunk),
+            ->phase_bytes(instance.phases(at.chunk),
                           instance.phase_of(at.chunk, at.position),
                           0,
                           instance.chunk_bytes(at.chunk))

@@ -2,12 +2,13 @@
 
 namespace astra {
 
+extern const DimensionOrder kAscendingDimensionOrder;
 const DimensionOrder kAscendingDimensionOrder = {
-    "ascending",
-    "the first dimension first, for every chunk",
-    false,
-    [](const ChunksToOrder& question) {
-        return std::vector<DigitOrder>(question.chunks, question.plan.ascending());
+    .name = "ascending",
+    .summary = "the first dimension first, for every chunk",
+    .varies = false,
+    .orders = [](const ChunksToOrder& question) {
+        return std::vector<DimensionSequence>(question.chunks, question.plan.ascending());
     }};
 
 }  // namespace astra

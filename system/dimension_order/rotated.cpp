@@ -9,13 +9,13 @@ namespace astra {
 
 extern const DimensionOrder kRotatedDimensionOrder;
 const DimensionOrder kRotatedDimensionOrder = {
-    "rotated",
-    "chunk c begins with dimension c mod D: all dimensions at once",
-    true,
-    [](const ChunksToOrder& question) {
-        std::vector<DigitOrder> orders;
+    .name = "rotated",
+    .summary = "chunk c begins with dimension c mod D: all dimensions at once",
+    .varies = true,
+    .orders = [](const ChunksToOrder& question) {
+        std::vector<DimensionSequence> orders;
         orders.reserve(question.chunks);
-        DigitOrder order = question.plan.ascending();
+        DimensionSequence order = question.plan.ascending();
         for (std::uint64_t chunk = 0; chunk < question.chunks; ++chunk) {
             orders.push_back(order);
             std::rotate(order.begin(), order.begin() + 1, order.end());

@@ -7,8 +7,8 @@
 #include "astra/core/callback.h"
 #include "astra/core/recorder/recorder.h"
 #include "astra/core/types.h"
+#include "system/plan/asked_size.h"
 #include "system/plan/collective_plan.h"
-#include "system/run/collective_run.h"
 #include "system/run/pair_sizes.h"
 
 namespace astra {
@@ -39,12 +39,14 @@ struct CollectiveInstance {
     };
 
     struct Chunk {
-        const Itinerary* itinerary = nullptr;
+        const ChunkPhases* phases = nullptr;
         std::size_t first_run = 0;  // index into `runs`
     };
 
+    const ProcessGroup* process_group = nullptr;
     const CollectivePlan* plan = nullptr;
     CollectiveRequest request;     // by pairs: `bytes` is the most that a rank asks for
+    std::uint32_t number = 0;      // of the instance; given again when it has ended
     std::uint32_t first_rank = 0;  // who came first, with `request`
     std::uint64_t created = 0;     // order of creation among all collectives
     std::uint64_t sequence = 0;    // among those of the group
@@ -54,15 +56,16 @@ struct CollectiveInstance {
     std::uint32_t joined = 0;
     std::uint32_t left = 0;
     PairSizes pairs;                   // empty unless each pair has its size
-    std::vector<Chunk> chunks;         // without phases: one chunk, without an itinerary
+    std::vector<Chunk> chunks;         // without phases: one chunk
     std::vector<Member> members;       // by position
     std::vector<std::uint16_t> phase;  // chunk · group size + position
     std::vector<Cause> spans;          // as `phase`: the present one's, if it is recorded
     Cause last_joined{};               // on whose behalf the last member came
     std::vector<std::uint32_t> runs;   // first_run of the chunk + that of the phase + subgroup
 
-    const ProcessGroup& group() const { return *plan->group; }
-    const Itinerary& itinerary(std::uint32_t chunk) const { return *chunks[chunk].itinerary; }
+    const ProcessGroup& group() const { return *process_group; }
+    bool everyone_has_come() const { return joined == members.size(); }
+    const ChunkPhases& phases(std::uint32_t chunk) const { return *chunks[chunk].phases; }
     std::uint16_t& phase_of(std::uint32_t chunk, std::uint32_t position) {
         return phase[std::size_t{chunk} * members.size() + position];
     }
@@ -76,6 +79,17 @@ struct CollectiveInstance {
         const Bytes part = part_of(request.bytes, chunks.size(), chunk);
         return {saturating_multiply(part.count, request.bytes_are_a_shard ? plan->members : 1)};
     }
+    // In which of a dimension's `queues` a chunk waits for a phase. Phases up and down of an
+    // all_reduce have different ones as far as there are enough.
+    std::uint32_t queue_of(std::uint32_t chunk,
+                           const PhasePlan& phase_plan,
+                           std::uint32_t queues) const {
+        if (!plan->returns || queues == 1) {
+            return chunk % queues;
+        }
+        const std::uint32_t up = queues / 2;
+        return phase_plan.returning ? up + chunk % (queues - up) : chunk % up;
+    }
 };
 
 // A chunk of a collective at one rank of it.
@@ -83,6 +97,10 @@ struct ChunkAt {
     CollectiveInstance* instance = nullptr;
     std::uint32_t position = 0;
     std::uint32_t chunk = 0;
+
+    // That it is in, or waits for.
+    std::uint32_t phase() const { return instance->phase_of(chunk, position); }
+    const PhasePlan& phase_plan() const { return instance->phases(chunk).plans[phase()]; }
 };
 
 }  // namespace astra

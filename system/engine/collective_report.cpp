@@ -1,7 +1,6 @@
-// What the collective engine says of collectives that cannot finish.
-#include <fmt/format.h>
+#include "system/engine/collective_report.h"
 
-#include "system/engine/collective_engine.h"
+#include <fmt/format.h>
 
 namespace astra {
 
@@ -27,15 +26,13 @@ std::string list_ranks(const CollectiveInstance& instance, bool joined) {
     return text.empty() ? "none" : text;
 }
 
-}  // namespace
-
-std::string CollectiveEngine::describe(const CollectiveInstance& instance) const {
+std::string describe(const CollectiveInstance& instance) {
     std::string text = fmt::format("group '{}', collective {} ({} of {} B)",
                                    instance.group().name(),
                                    instance.sequence,
                                    name_of(instance.request.kind),
                                    instance.request.bytes.count);
-    if (instance.joined < instance.members.size()) {
+    if (!instance.everyone_has_come()) {
         return text + fmt::format(": arrived: ranks {}; missing: ranks {}",
                                   list_ranks(instance, true),
                                   list_ranks(instance, false));
@@ -43,29 +40,27 @@ std::string CollectiveEngine::describe(const CollectiveInstance& instance) const
     return text + ": all ranks have arrived; it is still running";
 }
 
-std::string CollectiveEngine::describe_waiting(GroupId id, std::uint32_t position) const {
-    const Group& group = groups_[index(id)];
-    for (const std::uint32_t number : group.open) {
-        if (number != kClosed && instances_[number].members[position].joined &&
-            instances_[number].members[position].chunks_left > 0) {
-            return describe(instances_[number]);
+}  // namespace
+
+std::string CollectiveReport::waiting(const ProcessGroup& group, std::uint32_t position) const {
+    for (const CollectiveInstance* instance : matching_.open(group.id())) {
+        const CollectiveInstance::Member& member = instance->members[position];
+        if (member.joined && member.chunks_left > 0) {
+            return describe(*instance);
         }
     }
-    return fmt::format("group '{}'", group.group->name());
+    return fmt::format("group '{}'", group.name());
 }
 
-std::vector<std::string> CollectiveEngine::describe_unfinished(std::size_t most) const {
+std::vector<std::string> CollectiveReport::unfinished(std::size_t most) const {
     std::vector<std::string> lines;
-    for (const Group& group : groups_) {
-        for (const std::uint32_t number : group.open) {
-            if (number == kClosed) {
-                continue;
-            }
+    for (std::uint32_t group = 0; group < matching_.groups(); ++group) {
+        for (const CollectiveInstance* instance : matching_.open(GroupId{group})) {
             if (lines.size() == most) {
                 lines.emplace_back("…");
                 return lines;
             }
-            lines.push_back(describe(instances_[number]));
+            lines.push_back(describe(*instance));
         }
     }
     return lines;

@@ -22,17 +22,17 @@ DimensionQueues::DimensionQueues(EventQueue& queue,
     : events_(queue),
       starter_(starter),
       limits_(limits),
-      places_((limits.active_chunks + limits.queues - 1) / limits.queues),
+      limit_((limits.active_chunks + limits.queues - 1) / limits.queues),
       queues_(std::size_t{ranks} * limits.dimensions * limits.queues) {}
 
 void DimensionQueues::add(std::uint32_t queue, const ChunkAt& chunk) {
     auto& waiting = queues_[queue].waiting;
     const Waiting last{chunk, arrivals_++};
-    auto place = waiting.end();
-    while (place != waiting.begin() && goes_before(last, *std::prev(place))) {
-        --place;
+    auto before = waiting.end();
+    while (before != waiting.begin() && goes_before(last, *std::prev(before))) {
+        --before;
     }
-    waiting.insert(place, last);
+    waiting.insert(before, last);
 }
 
 bool DimensionQueues::goes_before(const Waiting& a, const Waiting& b) const {
@@ -55,7 +55,7 @@ void DimensionQueues::start(Queue& queue, std::size_t waiting) {
 
 void DimensionQueues::top_up(std::uint32_t queue) {
     Queue& state = queues_[queue];
-    while (!state.waiting.empty() && state.holders.size() < places_) {
+    while (!state.waiting.empty() && state.holders.size() < limit_) {
         start(state, 0);
     }
     if (!state.waiting.empty()) {

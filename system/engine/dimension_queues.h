@@ -3,11 +3,11 @@
 // Each rank has some queues for each dimension; in a queue a limited number of chunks run at once,
 // the others wait, in an order that is configured (chunk_order.h).
 //
-// A limit alone deadlocks: with one queue for the way up and the way down of an all_reduce over
-// three dimensions, rank A may hold its place with a chunk that waits for rank B, while B holds its
-// own with one that waits for A. Here a chunk that waits behind a *younger* one whose peers have
+// A limit alone deadlocks: with one queue for the phases up and down of an all_reduce over three
+// dimensions, rank A may fill its queue with a chunk that waits for rank B, while B fills its queue
+// with one that waits for A. Here a chunk that waits behind a *younger* one whose peers have
 // not all come passes it after a short while ("patience"), beyond the limit. The oldest unfinished
-// chunk is then never held up by places, so it finishes, and so by induction does every other.
+// chunk is then never held up by the limit, so it finishes, and so by induction does every other.
 // Among ranks in step it only happens where two chunks come to a dimension at the same instant, and
 // not in the same order at every rank.
 #pragma once
@@ -42,7 +42,7 @@ class DimensionQueues {
         std::uint32_t active_chunks = 1;  // a dimension: shared out among its queues, rounded up
         ChunkOrders order;
         Duration patience;
-        bool pass_younger = true;  // false: places are never exceeded, and runs may deadlock
+        bool pass_younger = true;  // false: the limit is never exceeded, and runs may deadlock
     };
     DimensionQueues(EventQueue& queue,
                     ChunkStarter& starter,
@@ -84,7 +84,7 @@ class DimensionQueues {
     EventQueue& events_;
     ChunkStarter& starter_;
     Limits limits_;
-    std::uint32_t places_ = 1;
+    std::uint32_t limit_ = 1;  // chunks that run at once in a queue
     std::uint64_t passed_ = 0;
     std::uint64_t arrivals_ = 0;
     std::vector<Queue> queues_;

@@ -2,7 +2,7 @@
 //
 // Eager (default): the data leaves when the sender comes to its send. Rendezvous: the receiver,
 // when it comes to its receive, asks with a message of 8192 bytes, and the data leaves when both
-// are there. A send to the own rank is a copy that costs nothing.
+// are there. A send of a rank to itself is a copy that costs nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,321 +1,117 @@
 #include "system/plan/collective_plan.h"
 
-#include <algorithm>
+#include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "astra/core/error.h"
-#include "system/plan/dimension_order.h"
-#include "system/tuning/algorithm_choice.h"
+#include "system/tuning/protocol.h"
 
 namespace astra {
 
 namespace {
 
-bool is_flat_kind(CollectiveKind kind) {
-    return has_root(kind) || kind == CollectiveKind::Barrier;
-}
-
-bool all_equal(const std::vector<AlgorithmChoice>& choices) {
-    return std::all_of(choices.begin(), choices.end(), [&](const AlgorithmChoice& choice) {
-        return choice.name == choices.front().name;
-    });
-}
-
-// The algorithm of a group that runs flat, out of a list with one entry a dimension.
-AlgorithmChoice flat_choice(const ProcessGroup& group,
-                            CollectiveKind kind,
-                            const std::vector<AlgorithmChoice>& choices,
-                            Warnings& warnings) {
-    if (all_equal(choices)) {
-        return choices.front();
-    }
-    if (group.spanned().size() <= 1) {
-        return choices[group.flat_digit().dimension];
-    }
-    warnings.add(
-        fmt::format("group '{}' covers part of {} dimensions: its {} runs as one ring over its "
-                    "{} ranks",
-                    group.name(),
-                    group.spanned().size(),
-                    name_of(kind),
-                    group.size()));
-    return parse_algorithm("ring");
-}
-
-const NamedAlgorithms& algorithms_of(const PlanKey& key, const PlanConfig& config) {
-    return key.node_algorithm > 0 ? config.algorithms.of_node(key.node_algorithm)
-                                  : config.algorithms.of(key.kind);
-}
-
-class PlanMaker {
+class PhasesMaker {
   public:
-    PlanMaker(const ProcessGroup& group,
-              const PlanKey& key,
-              const AskedSize& size,
-              const PlanConfig& config,
-              Routing& routing,
-              Tuner& tuner,
-              Warnings& warnings)
-        : group_(group),
-          size_(size),
-          config_(config),
-          routing_(routing),
-          tuner_(tuner),
-          warnings_(warnings) {
-        plan_.key = key;
-        plan_.group = &group;
+    PhasesMaker(const CollectivePlan& plan, const DimensionSequence& order) : plan_(plan) {
+        phases_.order = order;
     }
 
-    CollectivePlan make() {
-        const NamedAlgorithms& named = algorithms();
-        if (named.choices.empty()) {
-            throw ConfigError(fmt::format(
-                "group '{}' runs {}, for which system.collectives.{} names no algorithm",
-                group_.name(),
-                name_of(plan_.key.kind),
-                name_of(plan_.key.kind)));
-        }
-        choose_digits(named.choices);
-        for (const auto& digit : plan_.digits) {
-            plan_.members *= digit.size;
-        }
-        if (plan_.digits.empty()) {
-            plan_.algorithm = "none";
-            return std::move(plan_);
-        }
-        if (plan_.choices.front().measured) {
-            plan_.measured = config_.measured.of(plan_.key.kind);
-            plan_.algorithm = plan_.choices.front().name;
-            return std::move(plan_);
-        }
-        plan_.returns = plan_.key.kind == CollectiveKind::AllReduce &&
-                        config_.all_reduce_shape == PlanConfig::AllReduceShape::LocalBandwidthAware;
-        choose_by_size();
-        std::string last;
-        for (const PhasePlan& phase : plan_.itinerary(plan_.ascending()).phases) {
-            check(phase);
-            const auto chosen = plan_.chosen.find({phase.digit, phase.kind});
-            const std::string& name =
-                chosen == plan_.chosen.end() ? phase.choice.name : chosen->second.name;
-            if (last != name) {
-                plan_.algorithm += (last.empty() ? "" : "+") + name;
+    ChunkPhases make() {
+        const DimensionSequence& order = phases_.order;
+        const CollectiveKind kind = kind_of_phases(plan_.key.kind);
+        if (plan_.returns) {
+            for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+                add(order[i], CollectiveKind::ReduceScatter);
             }
-            last = name;
+            add(order.back(), kind);
+            for (std::size_t i = order.size() - 1; i-- > 0;) {
+                add(order[i], CollectiveKind::AllGather).returning = true;
+            }
+        } else if (kind == CollectiveKind::AllGather) {
+            for (std::size_t i = order.size(); i-- > 0;) {
+                add(order[i], kind);
+            }
+        } else {
+            for (const std::uint32_t dimension : order) {
+                add(dimension, kind).whole =
+                    kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllToAll;
+            }
         }
-        if (plan_.key.by_pair) {
-            join_digits();
-        }
-        if (config_.dimension_order->varies && plan_.digits.size() > 1) {
-            check_any_order();
-        }
-        return std::move(plan_);
+        return std::move(phases_);
     }
 
   private:
-    const NamedAlgorithms& algorithms() const { return algorithms_of(plan_.key, config_); }
-
-    // Fills the plan's digits, and an algorithm for each.
-    void choose_digits(const std::vector<AlgorithmChoice>& choices) {
-        const AlgorithmChoice& first = choices.front();
-        const bool flat = is_flat_kind(plan_.key.kind) || first.flat || first.measured;
-        if (group_.size() == 1) {
-            return;
-        }
-        if (flat || !group_.is_grid()) {
-            plan_.digits = {group_.flat_digit()};
-            plan_.choices = {flat ? first
-                                  : flat_choice(group_, plan_.key.kind, choices, warnings_)};
-            return;
-        }
-        for (const auto& digit : group_.digits()) {
-            const bool involved =
-                digit.dimension >= 32 || (plan_.key.dimensions >> digit.dimension & 1U) != 0;
-            if (involved) {
-                plan_.digits.push_back(digit);
-                plan_.choices.push_back(choices.size() == 1 ? first : choices[digit.dimension]);
-            }
-        }
-    }
-
-    // A message of a phase carries blocks of several pairs: only a program over all ranks knows of
-    // which. It is the one that has the digits as its levels.
-    void join_digits() {
-        if (plan_.members != group_.size()) {
-            throw ConfigError(fmt::format(
-                "group '{}': an all_to_all with a size for each pair runs over all {} ranks of it, "
-                "not over {} in some dimensions",
-                group_.name(),
-                group_.size(),
-                plan_.members));
-        }
-        AlgorithmChoice whole = parse_algorithm("hierarchical");
-        whole.name = plan_.algorithm;
-        for (std::size_t i = 0; i < plan_.digits.size(); ++i) {
-            const AlgorithmChoice& choice = plan_.choices[i];
-            const bool can_be_level =
-                choice.algorithm != nullptr && choice.algorithm->levels == nullptr;
-            if (choice.source != nullptr || (plan_.digits.size() > 1 && !can_be_level)) {
-                throw AlgorithmRefused(
-                    where(),
-                    fmt::format(
-                        "algorithm '{}' cannot run an all_to_all with a size for each pair{}",
-                        choice.name,
-                        choice.source != nullptr ? "" : " in one of several dimensions"));
-            }
-            if (can_be_level) {
-                whole.levels.push_back(
-                    {plan_.digits[i].size, index_of(*choice.algorithm), choice.parameter});
-            }
-        }
-        if (plan_.digits.size() > 1) {
-            plan_.digits = {group_.flat_digit()};
-            plan_.choices = {whole};
-            plan_.chosen.clear();
-            check(plan_.itinerary(plan_.ascending()).phases.front());
-        }
-    }
-
-    // Any digit may come first or last.
-    void check_any_order() const {
-        for (std::uint32_t digit = 0; digit < plan_.digits.size(); ++digit) {
-            PhasePlan phase;
-            phase.digit = digit;
-            phase.choice = plan_.choices[digit];
-            phase.kind = kind_of_phases(plan_.key.kind);
-            check(phase, true);
-            if (plan_.returns) {
-                for (const auto kind : {CollectiveKind::ReduceScatter, CollectiveKind::AllGather}) {
-                    phase.kind = kind;
-                    check(phase, true);
-                }
-            }
-        }
-    }
-
-    // Fills `chosen` for every kind that a digit may have to run, at the size that it has when the
-    // digits are visited in their order.
-    void choose_by_size() {
-        const CollectiveKind kind = kind_of_phases(plan_.key.kind);
-        std::vector<CollectiveKind> kinds{kind};
-        if (plan_.returns) {
-            kinds = {kind, CollectiveKind::ReduceScatter, CollectiveKind::AllGather};
-        }
-        const bool whole = kind == CollectiveKind::AllToAll ||
-                           (kind == CollectiveKind::AllReduce && !plan_.returns);
-        const Bytes buffer = size_.buffer(plan_.members);
-        Bytes left = part_of(buffer, size_.chunks(plan_.members, config_.chunks), 0);
-        for (std::uint32_t digit = 0; digit < plan_.digits.size(); ++digit) {
-            if (tuner_.depends_on_size(plan_.choices[digit])) {
-                for (const CollectiveKind phase_kind : kinds) {
-                    choose(digit, phase_kind, left, buffer);
-                }
-            }
-            left = whole ? left : part_of(left, plan_.digits[digit].size, 0);
-        }
-    }
-
-    void choose(std::uint32_t digit, CollectiveKind kind, Bytes size, Bytes buffer) {
-        PhasePlan phase;
-        phase.digit = digit;
+    PhasePlan& add(std::uint32_t dimension, CollectiveKind kind) {
+        PhasePlan& phase = phases_.plans.emplace_back();
+        phase.dimension = dimension;
         phase.kind = kind;
-        const std::vector<std::uint32_t> ranks = plan_.ranks(phase, 0);
-        const ProgramShape shape = shape_of(phase);
-        PhaseChoice& chosen = plan_.chosen[{digit, kind}];
-        const Tuner::Pick pick =
-            tuner_.pick(plan_.choices[digit], {shape, ranks, size, buffer}, chosen.refusal);
-        if (chosen.refusal.empty()) {
-            chosen.algorithm = pick.choice;
-            chosen.costs = message_costs(*pick.choice.algorithm, shape, pick.protocol);
-            chosen.name = pick.name();
-        } else {
-            chosen.algorithm = plan_.choices[digit];
-        }
-    }
-
-    ProgramShape shape_of(const PhasePlan& phase) const {
-        ProgramShape shape;
-        shape.kind = phase.kind;
-        shape.members = plan_.digit_of(phase).size;
-        shape.root = plan_.key.root;
-        return shape;
-    }
-
-    void check(const PhasePlan& phase, bool in_any_order = false) const {
-        const std::uint32_t members = plan_.digit_of(phase).size;
-        const std::string refusal = refusal_of(phase);
-        if (!refusal.empty()) {
-            const CollectiveKind asked = plan_.key.kind;
-            throw AlgorithmRefused(
-                where(),
-                fmt::format(
-                    "algorithm '{}' cannot run {} over {} ranks of group '{}' (dimension {}): {}{}",
-                    phase.choice.name,
-                    name_of(phase.kind == kind_of_phases(asked) ? asked : phase.kind),
-                    members,
-                    group_.name(),
-                    plan_.digit_of(phase).dimension,
-                    refusal,
-                    in_any_order ? fmt::format("; with system.dimension_order '{}' any dimension "
-                                               "may come at any place",
-                                               config_.dimension_order->name)
-                                 : ""));
-        }
-    }
-
-    std::string refusal_of(const PhasePlan& phase) const {
-        const auto chosen = plan_.chosen.find({phase.digit, phase.kind});
+        const auto chosen = plan_.chosen.find({dimension, kind});
         if (chosen != plan_.chosen.end()) {
-            return chosen->second.refusal;
+            phase.choice = chosen->second.algorithm;
+            phase.costs = chosen->second.costs;
+        } else {
+            phase.choice = plan_.choices[dimension];
+            if (phase.choice.algorithm != nullptr) {
+                ProgramShape shape;
+                shape.kind = kind;
+                shape.members = plan_.dimensions[dimension].size;
+                phase.costs = message_costs(*phase.choice.algorithm, shape, nullptr);
+            }
         }
-        ProgramShape shape = shape_of(phase);
-        if (phase.choice.algorithm != nullptr) {
-            return tuner_.refusal(phase.choice, {shape, plan_.ranks(phase, 0), {}, {}});
-        }
-        shape.parameter = phase.choice.parameter;
-        shape.levels = phase.choice.levels;
-        if (phase.choice.source == nullptr) {
-            return "it has no phases";
-        }
-        const std::uint32_t groups =
-            phase.choice.source->depends_on_ranks() ? group_.size() / shape.members : 1;
-        std::string refusal;
-        for (std::uint32_t subgroup = 0; subgroup < groups && refusal.empty(); ++subgroup) {
-            const std::vector<std::uint32_t> ranks = plan_.ranks(phase, subgroup);
-            refusal = phase.choice.source->refusal({shape, routing_, ranks, {}, {}, {}}, warnings_);
-        }
-        return refusal;
+        phase.first_run = phases_.runs;
+        phases_.runs += plan_.group->size() / plan_.dimensions[dimension].size;
+        return phase;
     }
 
-    const std::string& where() const { return algorithms().where; }
-
-    const ProcessGroup& group_;
-    AskedSize size_;
-    const PlanConfig& config_;
-    Routing& routing_;
-    Tuner& tuner_;
-    Warnings& warnings_;
-    CollectivePlan plan_;
+    const CollectivePlan& plan_;
+    ChunkPhases phases_;
 };
 
 }  // namespace
 
-bool plan_depends_on_size(const PlanKey& key, const PlanConfig& config, const Tuner& tuner) {
-    const auto& choices = algorithms_of(key, config).choices;
-    return std::any_of(choices.begin(), choices.end(), [&](const AlgorithmChoice& choice) {
-        return tuner.depends_on_size(choice);
-    });
+CollectiveKind kind_of_phases(CollectiveKind kind) {
+    return kind == CollectiveKind::ReduceScatterBlock ? CollectiveKind::ReduceScatter : kind;
 }
 
-CollectivePlan make_plan(const ProcessGroup& group,
-                         const PlanKey& key,
-                         const AskedSize& size,
-                         const PlanConfig& config,
-                         Routing& routing,
-                         Tuner& tuner,
-                         Warnings& warnings) {
-    return PlanMaker(group, key, size, config, routing, tuner, warnings).make();
+DimensionSequence CollectivePlan::ascending() const {
+    DimensionSequence order(dimensions.size());
+    std::iota(order.begin(), order.end(), 0U);
+    return order;
+}
+
+const ChunkPhases& CollectivePlan::phases(const DimensionSequence& order) {
+    auto known = phases_.find(order);
+    if (known == phases_.end()) {
+        known = phases_.emplace(order, PhasesMaker(*this, order).make()).first;
+    }
+    return known->second;
+}
+
+std::vector<std::uint32_t> CollectivePlan::ranks(const PhasePlan& phase,
+                                                 std::uint32_t subgroup) const {
+    const ProcessGroup::Dimension& dimension = dimension_of(phase);
+    std::vector<std::uint32_t> ranks(dimension.size);
+    for (std::uint32_t member = 0; member < dimension.size; ++member) {
+        ranks[member] = group->rank(dimension.position(subgroup, member));
+    }
+    return ranks;
+}
+
+Bytes CollectivePlan::phase_bytes(const ChunkPhases& phases,
+                                  std::uint32_t phase,
+                                  std::uint32_t position,
+                                  Bytes chunk) const {
+    const PhasePlan& plan = phases.plans[phase];
+    Bytes bytes = chunk;
+    if (!plan.whole) {
+        for (const std::uint32_t dimension : phases.order) {
+            if (dimension == plan.dimension) {
+                break;
+            }
+            bytes =
+                part_of(bytes, dimensions[dimension].size, dimensions[dimension].member(position));
+        }
+    }
+    return bytes;
 }
 
 }  // namespace astra

@@ -37,10 +37,10 @@ struct ChunksToOrder {
 struct DimensionOrder {
     std::string_view name;
     std::string_view summary;
-    bool varies;  // whether any digit may come at any place
-    // An order of the plan's digits for each chunk: what reduce_scatter visits first to last, and
-    // all_gather last to first.
-    std::vector<DigitOrder> (*orders)(const ChunksToOrder& question);
+    bool varies;  // whether any dimension may come first or last
+    // An order of the plan's dimensions for each chunk: what reduce_scatter visits first to last,
+    // and all_gather last to first.
+    std::vector<DimensionSequence> (*orders)(const ChunksToOrder& question);
 };
 
 const Registry<DimensionOrder>& dimension_orders();

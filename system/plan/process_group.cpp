@@ -20,7 +20,7 @@ ProcessGroup::ProcessGroup(GroupId id,
         const auto distinct =
             static_cast<std::uint32_t>(std::count(seen.begin(), seen.end(), true));
         if (distinct > 1) {
-            digits_.push_back({distinct, static_cast<std::uint32_t>(grid_size), k});
+            dimensions_.push_back({distinct, static_cast<std::uint32_t>(grid_size), k});
             spanned_.push_back(k);
             grid_size *= distinct;
             whole = whole && distinct == topology.ports(k);
@@ -28,7 +28,7 @@ ProcessGroup::ProcessGroup(GroupId id,
     }
     is_grid_ = whole && grid_size == ranks_.size() && std::is_sorted(ranks_.begin(), ranks_.end());
     if (!is_grid_) {
-        digits_ = {flat_digit()};
+        dimensions_ = {flat()};
     }
 }
 

@@ -15,13 +15,13 @@ namespace astra {
 class ProcessGroup {
   public:
     // One dimension of the group: position = … + coordinate · stride + …
-    struct Digit {
+    struct Dimension {
         std::uint32_t size = 1;
         std::uint32_t stride = 1;
-        std::uint32_t dimension = 0;  // of the topology
+        std::uint32_t of_topology = 0;  // which of the topology's it is
 
-        // The ranks that differ in this digit alone are its subgroups. Where a position lies: in
-        // which subgroup, as which member of it, and back.
+        // The ranks that differ in this dimension alone are its subgroups. Where a position lies:
+        // in which subgroup, as which member of it, and back.
         std::uint32_t subgroup(std::uint32_t position) const {
             return position / (stride * size) * stride + position % stride;
         }
@@ -44,18 +44,18 @@ class ProcessGroup {
     std::uint32_t rank(std::uint32_t position) const { return ranks_[position]; }
     const std::vector<std::uint32_t>& ranks() const { return ranks_; }
     bool is_grid() const { return is_grid_; }
-    // Ascending; none for a group of one. A flat group has one digit.
-    const std::vector<Digit>& digits() const { return digits_; }
+    // Ascending; none for a group of one. A flat group has one.
+    const std::vector<Dimension>& dimensions() const { return dimensions_; }
     // Dimensions of the topology in which ranks of the group differ.
     const std::vector<std::uint32_t>& spanned() const { return spanned_; }
-    // All ranks as one digit, as flat algorithms see the group.
-    Digit flat_digit() const { return {size(), 1, spanned_.empty() ? 0 : spanned_.front()}; }
+    // All ranks as one dimension, as flat algorithms see the group.
+    Dimension flat() const { return {size(), 1, spanned_.empty() ? 0 : spanned_.front()}; }
 
   private:
     GroupId id_;
     std::string name_;
     std::vector<std::uint32_t> ranks_;
-    std::vector<Digit> digits_;
+    std::vector<Dimension> dimensions_;
     std::vector<std::uint32_t> spanned_;
     bool is_grid_ = true;
 };

@@ -17,7 +17,7 @@
 #include "astra/simulation/simulation.h"
 #include "network/backend/backend.h"
 #include "network/backend/packet/transport.h"
-#include "system/plan/collective_plan.h"
+#include "system/plan/plan_maker.h"
 #include "system/tuning/algorithm_choice.h"
 
 namespace astra {

@@ -104,7 +104,7 @@ TEST(ChunkOrderTest, OfOneCollective) {
     EXPECT_EQ(over_two_dimensions_ns("lifo"), 6 * kTNs + kTNs / 2);
 }
 
-// The collective is one, and its chunks are alike on both ways through the first dimension: the
+// The collective is one, and its chunks are alike in both phases of the first dimension: the
 // last criterion decides.
 TEST(ChunkOrderTest, AmongEqualsTheNextCriterionDecides) {
     constexpr std::uint64_t kTNs = 2000;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "astra/config/config_tree.h"
+#include "system/plan/plan_maker.h"
 #include "system/tuning/algorithm_choice.h"
 #include "system/tuning/tuner.h"
 #include "tests/network/test_network.h"
@@ -16,8 +17,8 @@ namespace {
 
 using testing::ElementsAre;
 
-const DigitOrder kUp = {0, 1};
-const DigitOrder kDown = {1, 0};
+const DimensionSequence kUp = {0, 1};
+const DimensionSequence kDown = {1, 0};
 
 // Over n members a phase on s bytes works s(n-1)/n ps, an all_reduce twice that.
 class FormulaLoads final : public PhaseLoads {
@@ -25,9 +26,9 @@ class FormulaLoads final : public PhaseLoads {
     explicit FormulaLoads(std::vector<std::uint64_t> latencies_ps)
         : latencies_ps_(std::move(latencies_ps)) {}
     const PhaseLoad& of(CollectivePlan& plan, const PhasePlan& phase, Bytes) override {
-        const std::uint64_t n = plan.digit_of(phase).size;
+        const std::uint64_t n = plan.dimension_of(phase).size;
         const std::uint64_t times = phase.kind == CollectiveKind::AllReduce ? 2 : 1;
-        load_ = {{latencies_ps_[phase.digit]}, {n}, {times * (n - 1)}};
+        load_ = {{latencies_ps_[phase.dimension]}, {n}, {times * (n - 1)}};
         return load_;
     }
 
@@ -51,11 +52,11 @@ class DimensionOrderTest : public testing::Test {
         key.kind = kind;
         return make_plan(group_, key, {}, config_, routing_, tuner_, warnings_);
     }
-    std::vector<DigitOrder> orders(const char* name,
-                                   CollectiveKind kind,
-                                   std::uint64_t chunks,
-                                   Bytes chunk,
-                                   std::vector<std::uint64_t> latencies_ps = {0, 0}) {
+    std::vector<DimensionSequence> orders(const char* name,
+                                          CollectiveKind kind,
+                                          std::uint64_t chunks,
+                                          Bytes chunk,
+                                          std::vector<std::uint64_t> latencies_ps = {0, 0}) {
         CollectivePlan made = plan(kind);
         FormulaLoads loads(std::move(latencies_ps));
         return dimension_orders().find(name)->orders({made, chunks, chunk, loads});
@@ -94,10 +95,11 @@ TEST_F(DimensionOrderTest, AscendingForEveryChunk) {
 }
 
 TEST_F(ThreeDimensionsTest, RotatedBeginsOneFurtherWithEveryChunk) {
-    EXPECT_THAT(
-        orders("rotated", CollectiveKind::AllReduce, 4, {64}),
-        ElementsAre(
-            DigitOrder{0, 1, 2}, DigitOrder{1, 2, 0}, DigitOrder{2, 0, 1}, DigitOrder{0, 1, 2}));
+    EXPECT_THAT(orders("rotated", CollectiveKind::AllReduce, 4, {64}),
+                ElementsAre(DimensionSequence{0, 1, 2},
+                            DimensionSequence{1, 2, 0},
+                            DimensionSequence{2, 0, 1},
+                            DimensionSequence{0, 1, 2}));
 }
 
 // Chunks of 64 B over four and two members. First the dimension of four: 48 ps there, 16/2 = 8 ps
@@ -128,20 +130,19 @@ TEST_F(DimensionOrderTest, ThemisBeginsAnAllToAllWithTheLeastLoad) {
                 ElementsAre(kUp, kDown, kDown));
 }
 
-// Which digit a phase is over, and what it works on at position 0.
+// Which dimension a phase is over, and what it works on at position 0.
 std::vector<std::pair<std::uint32_t, std::uint64_t>> phases(CollectivePlan& plan,
-                                                            const DigitOrder& order,
+                                                            const DimensionSequence& order,
                                                             Bytes chunk) {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> list;
-    const Itinerary& itinerary = plan.itinerary(order);
-    for (std::uint32_t i = 0; i < itinerary.phases.size(); ++i) {
-        list.emplace_back(itinerary.phases[i].digit,
-                          plan.phase_bytes(itinerary, i, 0, chunk).count);
+    const ChunkPhases& phases = plan.phases(order);
+    for (std::uint32_t i = 0; i < phases.plans.size(); ++i) {
+        list.emplace_back(phases.plans[i].dimension, plan.phase_bytes(phases, i, 0, chunk).count);
     }
     return list;
 }
 
-// What a phase works on depends on the digits before it: 64 B, cut in two, then in four.
+// What a phase works on depends on the dimensions before it: 64 B, cut in two, then in four.
 TEST_F(DimensionOrderTest, PhasesAndTheirBytesFollowTheOrder) {
     using Pairs = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
     CollectivePlan all_reduce = plan(CollectiveKind::AllReduce);
@@ -158,14 +159,14 @@ TEST_F(DimensionOrderTest, PhasesAndTheirBytesFollowTheOrder) {
 // 13 B over 4 x 2 = 8: whatever the order, the parts of all positions make up the whole.
 TEST_F(DimensionOrderTest, PartsAddUpInEveryOrder) {
     CollectivePlan scatter = plan(CollectiveKind::ReduceScatter);
-    for (const DigitOrder& order : {kUp, kDown}) {
-        const Itinerary& itinerary = scatter.itinerary(order);
-        const std::uint32_t last = itinerary.phases.at(1).digit;
+    for (const DimensionSequence& order : {kUp, kDown}) {
+        const ChunkPhases& phases = scatter.phases(order);
+        const std::uint32_t last = phases.plans.at(1).dimension;
         std::uint64_t sum = 0;
         for (std::uint32_t position = 0; position < 8; ++position) {
-            const Bytes bytes = scatter.phase_bytes(itinerary, 1, position, {13});
-            const auto& digit = scatter.digits[last];
-            sum += part_of(bytes, digit.size, digit.member(position)).count;
+            const Bytes bytes = scatter.phase_bytes(phases, 1, position, {13});
+            const auto& dimension = scatter.dimensions[last];
+            sum += part_of(bytes, dimension.size, dimension.member(position)).count;
         }
         EXPECT_EQ(sum, 13U);
     }

@@ -58,8 +58,8 @@ TEST(PhaseLoadTest, RingUsesOneDirection) {
               kSize.count / 16 * 7);
 }
 
-// A block over a link of its own; n-1 of them over the one link to a switch, and as many back from
-// it. All are sent at once: one latency, of two links through the switch.
+// A block over a link that nothing else uses; n-1 of them over the one link to a switch, and as
+// many back from it. All are sent at once: one latency, of two links through the switch.
 TEST(PhaseLoadTest, DirectOverOneLinkOrMany) {
     const PhaseLoad links = load("direct", kReduceScatter, "fully_connected", 8);
     EXPECT_EQ(links.busy(kSize).ps, kSize.count / 8);
@@ -70,8 +70,8 @@ TEST(PhaseLoadTest, DirectOverOneLinkOrMany) {
 }
 
 // On a ring of four a member reaches the next (one link), the one after it (two, clockwise) and the
-// one before (the other way): a clockwise link carries 1 + 2 blocks. The longest path has two
-// links.
+// one before (in the other direction): a clockwise link carries 1 + 2 blocks. The longest path has
+// two links.
 TEST(PhaseLoadTest, MessagesThatCrossManyLinksLoadThemAll) {
     const PhaseLoad direct = load("direct", kReduceScatter, "ring", 4);
     EXPECT_EQ(direct.busy(kSize).ps, kSize.count / 4 * 3);

@@ -1,0 +1,120 @@
+#include "system/engine/chunk_pipeline.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "astra/core/error.h"
+
+namespace astra {
+
+namespace {
+
+// Chunks at ranks, each of which costs some 30 bytes.
+constexpr std::uint64_t kMostChunksAtRanks = std::uint64_t{1} << 27U;
+
+}  // namespace
+
+ChunkPipeline::ChunkPipeline(RunContext& context,
+                             const Topology& topology,
+                             const EngineConfig& config,
+                             ProgramCache& programs,
+                             CollectiveRelease& release,
+                             bool pass_younger)
+    : context_(context),
+      config_(config),
+      programs_(programs),
+      release_(release),
+      runs_(context, programs, config.queues.queues, *this),
+      queues_(context.queue,
+              runs_,
+              topology.ranks(),
+              {topology.dimensions(),
+               config.queues.queues,
+               config.queues.active_chunks,
+               config.queues.chunk_order,
+               config.queues.patience,
+               pass_younger}) {}
+
+void ChunkPipeline::cut(CollectiveInstance& instance, CollectivePlan& plan) {
+    const AskedSize size = instance.request.size();
+    const std::uint64_t chunks =
+        plan.has_phases() ? size.chunks(plan.members, config_.plan.chunks) : 1;
+    if (chunks * instance.members.size() > kMostChunksAtRanks) {
+        throw InputError(
+            fmt::format("group '{}', collective {}: {} chunks (system.chunks) at {} "
+                        "ranks are more than the {} that can be simulated",
+                        plan.group->name(),
+                        instance.sequence,
+                        chunks,
+                        instance.members.size(),
+                        kMostChunksAtRanks));
+    }
+    instance.chunks.assign(chunks, {});
+    std::size_t runs = 0;
+    if (plan.has_phases()) {
+        const DimensionOrder& order =
+            plan.dimensions.size() > 1 ? *config_.plan.dimension_order : kAscendingDimensionOrder;
+        const auto sequences =
+            order.orders({plan, instance.chunks.size(), instance.chunk_bytes(0), programs_});
+        for (std::size_t chunk = 0; chunk < sequences.size(); ++chunk) {
+            const ChunkPhases& phases = plan.phases(sequences[chunk]);
+            instance.chunks[chunk] = {&phases, runs};
+            runs += phases.runs;
+        }
+    }
+    instance.phase.assign(instance.chunks.size() * instance.members.size(), 0);
+    instance.spans.assign(context_.recorder == nullptr ? 0 : instance.phase.size(), kNoCause);
+    instance.runs.assign(runs, PhaseRuns::kNoRun);
+}
+
+std::uint32_t ChunkPipeline::queue_index(const ChunkAt& at) const {
+    const CollectiveInstance& instance = *at.instance;
+    const PhasePlan& phase = at.phase_plan();
+    return queues_.index_of(instance.group().rank(at.position),
+                            instance.plan->dimension_of(phase).of_topology,
+                            instance.queue_of(at.chunk, phase, config_.queues.queues));
+}
+
+void ChunkPipeline::enter(CollectiveInstance& instance, std::uint32_t position) {
+    // All chunks are there before the first one starts.
+    std::set<std::uint32_t> queues;
+    for (std::uint32_t chunk = 0; chunk < instance.chunks.size(); ++chunk) {
+        const ChunkAt at{&instance, position, chunk};
+        const std::uint32_t queue = queue_index(at);
+        queues_.add(queue, at);
+        queues.insert(queue);
+    }
+    for (const std::uint32_t queue : queues) {
+        queues_.top_up(queue);
+    }
+}
+
+void ChunkPipeline::member_finished(CollectiveRun& run, std::uint32_t member) {
+    const ChunkAt at = runs_.chunk_of(run, member);
+    CollectiveInstance& instance = *at.instance;
+    const Cause span =
+        context_.recorder == nullptr ? kNoCause : instance.span_of(at.chunk, at.position);
+    if (context_.recorder != nullptr) {
+        context_.recorder->end(span);
+    }
+    const Recorder::Because because(context_.recorder, span);
+    const std::uint32_t left_queue = queue_index(at);
+    queues_.leave(left_queue, at);
+    runs_.finish(run, at);
+    if (++instance.phase_of(at.chunk, at.position) < instance.phases(at.chunk).plans.size()) {
+        const std::uint32_t next_queue = queue_index(at);
+        queues_.add(next_queue, at);
+        queues_.top_up(left_queue);
+        if (next_queue != left_queue) {
+            queues_.top_up(next_queue);
+        }
+        return;
+    }
+    queues_.top_up(left_queue);
+    if (--instance.members[at.position].chunks_left == 0) {
+        release_.leave(instance, at.position);
+    }
+}
+
+}  // namespace astra

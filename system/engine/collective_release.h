@@ -1,0 +1,48 @@
+// Lets the members of a collective go on when they have done their part, and keeps what has ended.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "astra/core/records.h"
+#include "astra/core/types.h"
+#include "system/engine/collective_instance.h"
+#include "system/engine/collective_matching.h"
+#include "system/run/collective_run.h"
+
+namespace astra {
+
+class CollectiveRelease {
+  public:
+    // Both outlive it.
+    CollectiveRelease(RunContext& context, CollectiveMatching& matching)
+        : context_(context), matching_(matching) {}
+
+    // The member has done its part: its `done` runs; at a barrier that of all, with the last one.
+    // The last one closes the instance.
+    void leave(CollectiveInstance& instance, std::uint32_t position);
+    // The same after a time in which nothing of the collective is simulated.
+    void leave_after(Duration time, const CollectiveInstance& instance, std::uint32_t position);
+
+    // Finished collectives, in the order in which they ended.
+    std::vector<CollectiveRecord> records() const;
+
+  private:
+    struct Finished {
+        const CollectivePlan* plan = nullptr;
+        std::uint64_t sequence = 0;
+        Bytes bytes;
+        Bytes total;
+        SimTime start;
+        SimTime end;
+    };
+
+    void leave_now(std::uint64_t argument);
+    void close(const CollectiveInstance& instance);
+
+    RunContext& context_;
+    CollectiveMatching& matching_;
+    std::vector<Finished> finished_;
+};
+
+}  // namespace astra

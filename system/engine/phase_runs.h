@@ -1,0 +1,65 @@
+// The programs in execution: one for each chunk, phase and subgroup that somebody has entered.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "system/engine/collective_instance.h"
+#include "system/engine/dimension_queues.h"
+#include "system/plan/program_cache.h"
+#include "system/run/collective_run.h"
+
+namespace astra {
+
+class PhaseRuns final : public ChunkStarter {
+  public:
+    static constexpr std::uint32_t kNoRun = 0xffffffffU;  // in CollectiveInstance::runs
+
+    // All outlive it; `queues` of a dimension. The owner is told when a member has finished.
+    PhaseRuns(RunContext& context, ProgramCache& programs, std::uint32_t queues, RunOwner& owner)
+        : context_(context), programs_(programs), queues_(queues), owner_(owner) {}
+
+    void start_chunk(const ChunkAt& at) override;
+    bool peers_have_come(const ChunkAt& at) const override;
+
+    // Where a member of the run is.
+    ChunkAt chunk_of(const CollectiveRun& run, std::uint32_t member) const {
+        const PhaseRun& phase = runs_[static_cast<std::uint32_t>(run.id())];
+        return {phase.instance, phase.dimension->position(phase.subgroup, member), phase.chunk};
+    }
+    // A member has finished, whose chunk is still in the phase: frees a run that is over.
+    void finish(const CollectiveRun& run, const ChunkAt& at) {
+        if (run.everyone_finished()) {
+            at.instance->runs[run_index(at)] = kNoRun;
+            free_runs_.push_back(static_cast<std::uint32_t>(run.id()));
+        }
+    }
+
+  private:
+    struct PhaseRun {
+        CollectiveRun run;
+        CollectiveInstance* instance = nullptr;
+        std::uint32_t chunk = 0;
+        const ProcessGroup::Dimension* dimension = nullptr;
+        std::uint32_t subgroup = 0;
+    };
+
+    static std::size_t run_index(const ChunkAt& at) {
+        const CollectiveInstance& instance = *at.instance;
+        const PhasePlan& phase = at.phase_plan();
+        return instance.chunks[at.chunk].first_run + phase.first_run +
+               instance.plan->dimension_of(phase).subgroup(at.position);
+    }
+    PhaseRun& open(const ChunkAt& at);
+    Cause begin_span(const ChunkAt& at, const PhaseRun& run);
+
+    RunContext& context_;
+    ProgramCache& programs_;
+    std::uint32_t queues_;
+    RunOwner& owner_;
+    std::deque<PhaseRun> runs_;  // a pool
+    std::vector<std::uint32_t> free_runs_;
+};
+
+}  // namespace astra
