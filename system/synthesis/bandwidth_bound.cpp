@@ -13,7 +13,7 @@ namespace {
 // 128 bits hold bytes · members · 8 · 10^12.
 using Wide = unsigned __int128;
 
-// How long a block of this size is on its way decides what a fast link is.
+// How long a block of this size is on its path decides what a fast link is.
 constexpr Bytes kBlock{1U << 30U};
 
 std::uint64_t time_of(Wide bytes, Wide bits_per_s) {
@@ -43,11 +43,11 @@ class PartitionBound {
         const bool gathers = kind == CollectiveKind::AllGather;
         std::uint64_t bound_ps = 0;
         for (std::size_t part = 0; part < members_.size(); ++part) {
-            const Wide own = all_reduce ? whole : whole * members_[part] / members;
-            const Wide others = all_reduce ? whole : whole - own;
+            const Wide inside = all_reduce ? whole : whole * members_[part] / members;
+            const Wide outside = all_reduce ? whole : whole - inside;
             bound_ps = std::max({bound_ps,
-                                 time_of(gathers ? others : own, in_[part]),
-                                 time_of(gathers ? own : others, out_[part])});
+                                 time_of(gathers ? outside : inside, in_[part]),
+                                 time_of(gathers ? inside : outside, out_[part])});
         }
         if (all_reduce) {
             const Wide moved = 2 * whole * (members_.size() - 1);

@@ -37,8 +37,8 @@ class GroupGraph {
     // Its number in the topology.
     std::uint32_t link_of_topology(std::uint32_t link) const { return links_[link]; }
 
-    // Every edge the other way round over the same links: the graph on which an all_gather, played
-    // backwards, is a reduce_scatter on this one.
+    // Every edge in the reverse direction over the same links: the graph on which an all_gather,
+    // played backwards, is a reduce_scatter on this one.
     GroupGraph reversed() const;
 
   private:

@@ -15,7 +15,7 @@ namespace astra {
 
 class Reach {
   public:
-    // `edge_ps`: how long a block is on its way over each edge. `blocks` of the whole group.
+    // `edge_ps`: how long a block is on its path over each edge. `blocks` of the whole group.
     Reach(const GroupGraph& graph, const std::vector<std::uint64_t>& edge_ps, std::uint32_t blocks);
 
     std::uint32_t levels() const { return static_cast<std::uint32_t>(domain_.size()); }

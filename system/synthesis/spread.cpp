@@ -1,25 +1,19 @@
 #include "system/synthesis/spread.h"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <queue>
 #include <tuple>
 
 #include "astra/core/check.h"
-#include "astra/core/mix.h"
-#include "system/synthesis/reach.h"
+#include "system/synthesis/block_choice.h"
+#include "system/synthesis/link_times.h"
 
 namespace astra {
 
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNone = BlockChoice::kNone;
 constexpr std::uint32_t kAny = kNone - 1;
-constexpr std::uint32_t kSample = 64;
-// No time of the plan passes what 64 bits hold: a block is planned no larger than the slowest link
-// moves in this time, beside which latencies are nothing, and these are planned no longer.
-constexpr std::uint64_t kLongest_ps = std::uint64_t{1} << 36U;
 
 // The edges of a member that begin with the same link: it carries one block at a time.
 struct Port {
@@ -46,31 +40,13 @@ class Spread {
     Spread(const GroupGraph& graph, const SpreadSettings& settings)
         : graph_(graph),
           settings_(within_limits(graph, settings)),
-          blocks_(graph.members() * settings.blocks_a_member),
-          words_((blocks_ + 63) / 64),
-          random_(mix(settings.seed)),
-          wire_ps_(wires()),
-          edge_ps_(passages()),
-          reach_(graph, edge_ps_, blocks_) {
-        const std::size_t words = std::size_t{graph.members()} * words_;
-        held_.assign(words, 0);
-        claimed_.assign(words, 0);
-        holders_.assign(blocks_, 1);
-        wanted_.assign(graph.members(), blocks_ - settings.blocks_a_member);
-        free_ps_.assign(graph.links(), 0);
-        first_hand_.assign(graph.edges().size(), 0);
+          links_(graph, settings_.block),
+          blocks_(graph, settings_, links_.edge_ps()) {
         find_ports();
-        for (std::uint32_t member = 0; member < graph.members(); ++member) {
-            for (std::uint32_t k = 0; k < settings.blocks_a_member; ++k) {
-                const std::uint32_t block = member * settings.blocks_a_member + k;
-                set(held_, member, block);
-                claim(member, block);
-            }
-        }
     }
 
     std::vector<Transfer> run() {
-        transfers_.reserve(std::size_t{graph_.members()} * wanted_[0]);
+        transfers_.reserve(std::size_t{graph_.members()} * blocks_.wanted(0));
         for (std::uint32_t port = 0; port < ports_.size(); ++port) {
             stir(port, kAny);
         }
@@ -84,8 +60,8 @@ class Spread {
             }
             match(now_ps);
         }
-        ASTRA_CHECK(transfers_.size() ==
-                        std::size_t{graph_.members()} * (blocks_ - settings_.blocks_a_member),
+        ASTRA_CHECK(transfers_.size() == std::size_t{graph_.members()} *
+                                             (blocks_.blocks() - settings_.blocks_a_member),
                     "every member gets every block");
         return std::move(transfers_);
     }
@@ -94,33 +70,12 @@ class Spread {
     static SpreadSettings within_limits(const GroupGraph& graph, SpreadSettings settings) {
         for (std::uint32_t link = 0; link < graph.links(); ++link) {
             const Bandwidth rate = graph.properties(link).bandwidth;
-            if (transfer_time(settings.block, rate).ps > kLongest_ps) {
-                settings.block = {std::max<std::uint64_t>(bytes_in({kLongest_ps}, rate), 1)};
+            if (transfer_time(settings.block, rate).ps > kLongestPs) {
+                settings.block = {std::max<std::uint64_t>(bytes_in({kLongestPs}, rate), 1)};
             }
         }
-        settings.handling.ps = std::min(settings.handling.ps, kLongest_ps);
+        settings.handling.ps = std::min(settings.handling.ps, kLongestPs);
         return settings;
-    }
-
-    std::vector<std::uint64_t> wires() const {
-        std::vector<std::uint64_t> wires;
-        for (std::uint32_t link = 0; link < graph_.links(); ++link) {
-            const auto wire = transfer_time(settings_.block, graph_.properties(link).bandwidth);
-            wires.push_back(std::clamp<std::uint64_t>(wire.ps, 1, 16 * kLongest_ps));
-        }
-        return wires;
-    }
-
-    std::vector<std::uint64_t> passages() const {
-        std::vector<std::uint64_t> passages;
-        for (const GroupGraph::Edge& edge : graph_.edges()) {
-            std::uint64_t passage_ps = 0;
-            for (const std::uint32_t link : graph_.path(edge)) {
-                passage_ps = passage_ps + passing_ps(link);
-            }
-            passages.push_back(passage_ps);
-        }
-        return passages;
     }
 
     void find_ports() {
@@ -134,7 +89,7 @@ class Spread {
             ++ports_.back().edges;
         }
         const auto wire_of = [&](const Port& port) {
-            return wire_ps_[graph_.path(edges[port.first_edge])[0]];
+            return links_.wire_ps(graph_.path(edges[port.first_edge])[0]);
         };
         std::stable_sort(ports_.begin(), ports_.end(), [&](const Port& a, const Port& b) {
             return wire_of(a) < wire_of(b);
@@ -154,7 +109,7 @@ class Spread {
             }
             return;
         }
-        set(held_, event.where, event.block);
+        blocks_.arrive(event.where, event.block);
         for (const std::uint32_t port : ports_of_[event.where]) {
             stir(port, event.block);
         }
@@ -187,7 +142,7 @@ class Spread {
         port.fresh = kNone;
         port.exhausted = false;
         const auto edges = graph_.edges();
-        const std::uint64_t free_ps = free_ps_[graph_.path(edges[port.first_edge])[0]];
+        const std::uint64_t free_ps = links_.free_ps(edges[port.first_edge]);
         if (free_ps > now_ps) {
             wake(number, free_ps);
             return;
@@ -198,14 +153,16 @@ class Spread {
             const std::uint32_t e =
                 port.first_edge + (turn >= port.edges ? turn - port.edges : turn);
             const GroupGraph::Edge& edge = edges[e];
-            if (wanted_[edge.to] == 0) {
+            if (blocks_.wanted(edge.to) == 0) {
                 continue;
             }
-            const std::uint64_t start_ps = earliest(edge, now_ps);
+            const std::uint64_t start_ps = links_.earliest_ps(edge, now_ps);
             if (start_ps >= possible_ps) {
                 continue;
             }
-            const std::uint32_t block = fresh == kAny ? choose(e) : wants(e, fresh) ? fresh : kNone;
+            const std::uint32_t block = fresh == kAny             ? blocks_.choose(e)
+                                        : blocks_.wants(e, fresh) ? fresh
+                                                                  : kNone;
             if (block == kNone) {
                 continue;
             }
@@ -215,7 +172,7 @@ class Spread {
             }
             port.cursor = e - port.first_edge + 1 == port.edges ? 0 : e - port.first_edge + 1;
             commit(e, block, now_ps);
-            wake(number, free_ps_[graph_.path(edge)[0]]);
+            wake(number, links_.free_ps(edge));
             return;
         }
         port.exhausted = possible_ps == kMaxPs;
@@ -231,136 +188,19 @@ class Spread {
         }
     }
 
-    // When a block can start so that it finds every link of the path free.
-    std::uint64_t earliest(const GroupGraph::Edge& edge, std::uint64_t now_ps) const {
-        std::uint64_t start_ps = now_ps;
-        std::uint64_t passage_ps = 0;
-        for (const std::uint32_t link : graph_.path(edge)) {
-            if (free_ps_[link] > start_ps + passage_ps) {
-                start_ps = free_ps_[link] - passage_ps;
-            }
-            passage_ps = passage_ps + passing_ps(link);
-        }
-        return start_ps;
-    }
-
-    std::uint64_t passing_ps(std::uint32_t link) const {
-        return wire_ps_[link] + std::min(graph_.properties(link).latency.ps, kLongest_ps);
-    }
-
     void commit(std::uint32_t e, std::uint32_t block, std::uint64_t now_ps) {
         const GroupGraph::Edge& edge = graph_.edges()[e];
-        std::uint64_t at_ps = now_ps;
-        for (const std::uint32_t link : graph_.path(edge)) {
-            free_ps_[link] = at_ps + wire_ps_[link];
-            at_ps = at_ps + passing_ps(link);
-        }
-        claim(edge.to, block);
-        ++holders_[block];
-        --wanted_[edge.to];
+        const std::uint64_t at_ps = links_.send_ps(edge, now_ps);
+        blocks_.promise(e, block);
         const std::uint64_t ready_ps = at_ps + settings_.handling.ps;
         transfers_.push_back({now_ps, at_ps, ready_ps, edge.from, edge.to, block, false});
         events_.push({ready_ps, numbered_++, edge.to, block});
     }
 
-    // One of the blocks that one end has and the other lacks; kNone if there is none. The best one
-    // began at the sender, as all copies come from it; then one that faster links will not bring.
-    // Where those will have brought all others sooner than this edge could, it takes none of them.
-    std::uint32_t choose(std::uint32_t e) {
-        const GroupGraph::Edge& edge = graph_.edges()[e];
-        const std::uint64_t* has = held_.data() + std::size_t{edge.from} * words_;
-        const std::uint64_t* got = claimed_.data() + std::size_t{edge.to} * words_;
-        const std::uint32_t level = reach_.level(e);
-        const std::uint64_t* near = level == 0 ? got : reach_.claimed(edge.to, level);
-        // What the other end has, or need not get, it will never want again.
-        for (std::uint32_t& k = first_hand_[e]; k < settings_.blocks_a_member; ++k) {
-            const std::uint32_t block = edge.from * settings_.blocks_a_member + k;
-            if (!is_set(near, block)) {
-                return block;
-            }
-        }
-        const std::uint32_t far = rarest([&](std::uint32_t w) { return has[w] & ~near[w]; });
-        if (far != kNone || level == 0 || !worth(e)) {
-            return far;
-        }
-        return rarest([&](std::uint32_t w) { return has[w] & ~got[w]; });
-    }
-
-    // The same for a single block that the member at the start has.
-    bool wants(std::uint32_t e, std::uint32_t block) const {
-        const GroupGraph::Edge& edge = graph_.edges()[e];
-        if (is_set(claimed_, edge.to, block)) {
-            return false;
-        }
-        const std::uint32_t level = reach_.level(e);
-        return level == 0 || !is_set(reach_.claimed(edge.to, level), block) || worth(e);
-    }
-
-    bool worth(std::uint32_t e) const {
-        const std::uint32_t to = graph_.edges()[e].to;
-        const Bytes left{saturating_multiply(wanted_[to], settings_.block.count)};
-        return edge_ps_[e] <= transfer_time(left, reach_.faster(to, reach_.level(e))).ps;
-    }
-
-    // The rarest of the blocks whose bits the words are, out of a sample: the words are walked from
-    // a random one on, each from a random bit.
-    template <typename Words>
-    std::uint32_t rarest(const Words& words) {
-        const std::uint64_t random = next_random();
-        const auto turn = static_cast<std::uint32_t>(random & 63U);
-        const auto start = static_cast<std::uint32_t>((random >> 32) * std::uint64_t{words_} >> 32);
-        std::uint32_t best = kNone;
-        std::uint32_t seen = 0;
-        for (std::uint32_t i = 0; i < words_ && seen < kSample; ++i) {
-            const std::uint32_t w = start + i >= words_ ? start + i - words_ : start + i;
-            std::uint64_t word = std::rotr(words(w), static_cast<int>(turn));
-            for (; word != 0 && seen < kSample; word &= word - 1, ++seen) {
-                const auto bit = static_cast<std::uint32_t>(std::countr_zero(word));
-                const std::uint32_t block = w * 64 + (bit + turn) % 64;
-                if (best == kNone || holders_[block] < holders_[best]) {
-                    best = block;
-                }
-            }
-        }
-        return best;
-    }
-
-    std::uint64_t next_random() {
-        random_ += kMixStep;
-        return mix(random_);
-    }
-
-    void claim(std::uint32_t member, std::uint32_t block) {
-        set(claimed_, member, block);
-        reach_.claim(member, block);
-    }
-    bool is_set(const std::vector<std::uint64_t>& sets,
-                std::uint32_t member,
-                std::uint32_t block) const {
-        return is_set(sets.data() + std::size_t{member} * words_, block);
-    }
-    static bool is_set(const std::uint64_t* words, std::uint32_t block) {
-        return (words[block / 64] >> (block % 64) & 1U) != 0;
-    }
-    void set(std::vector<std::uint64_t>& sets, std::uint32_t member, std::uint32_t block) const {
-        sets[std::size_t{member} * words_ + block / 64] |= std::uint64_t{1} << (block % 64);
-    }
-
     const GroupGraph& graph_;
     const SpreadSettings settings_;
-    std::uint32_t blocks_;
-    std::uint32_t words_;
-    std::uint64_t random_;
-    std::vector<std::uint64_t> wire_ps_;  // a block on a link
-    std::vector<std::uint64_t> edge_ps_;  // and over an edge
-    Reach reach_;
-    std::vector<std::uint64_t> held_;     // a member: the blocks that it can send
-    std::vector<std::uint64_t> claimed_;  // and those that it has or is getting
-    std::vector<std::uint32_t> holders_;  // of a block, those included that are getting it
-    std::vector<std::uint32_t> wanted_;   // blocks that a member neither has nor is getting
-    std::vector<std::uint64_t> free_ps_;  // a link
-    std::vector<std::uint32_t>
-        first_hand_;           // an edge: how many blocks of its start's are done with
+    LinkTimes links_;
+    BlockChoice blocks_;
     std::vector<Port> ports_;  // the fastest first
     std::vector<std::vector<std::uint32_t>> ports_of_;
     std::vector<std::uint32_t> stirred_;

@@ -19,7 +19,7 @@ struct SpreadSettings {
     std::uint64_t seed = 1;  // of the choice among blocks
 };
 
-// A block on its way from a member to another: k·member to k·member + k-1 are those that a member
+// A block that goes from a member to another: k·member to k·member + k-1 are those that a member
 // has at the start, with k blocks a member.
 struct Transfer {
     std::uint64_t start_ps = 0;  // planned; below what 64 bits hold, whatever the sizes
@@ -33,7 +33,7 @@ struct Transfer {
 };
 
 // In the order of their start. Every member gets every block once; no link carries two at a time,
-// and none has to wait for a link on its way. Requires that the graph is connected.
+// and none has to wait for a link of its path. Requires that the graph is connected.
 //
 // A link prefers blocks that few members have or are getting, out of a random sample. Fast links
 // choose first. Time: transfers · (blocks / 64 + edges that share a first link), as a rule far

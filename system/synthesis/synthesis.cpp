@@ -50,7 +50,7 @@ std::uint32_t synthesised_blocks(const ProgramShape& shape) {
 }
 
 std::string synthesis_refusal(const ProgramShape& shape) {
-    const std::string refusal = refuse_unless(
+    std::string refusal = refuse_unless(
         shape,
         {CollectiveKind::AllGather, CollectiveKind::ReduceScatter, CollectiveKind::AllReduce});
     if (!refusal.empty()) {

@@ -42,7 +42,7 @@ inline Duration makespan(const std::vector<Transfer>& transfers) {
     return {end_ps};
 }
 
-// Runs a program on a network of its own, all members at time 0.
+// Runs a program on an idle network, all members at time 0.
 class ProgramRunner final : private RunOwner {
   public:
     static std::uint64_t time_ps(TestNetwork& network,
