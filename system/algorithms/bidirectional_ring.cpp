@@ -1,4 +1,5 @@
-// Half of the data goes round the ring each way, so that both directions of its links work.
+// Half of the data goes round the ring in each direction, so that both directions of its links
+// work.
 //   all_reduce                   2(n-1) steps of two messages of S/2n
 //   reduce_scatter, all_gather   n-1 steps of the same
 // On links of bandwidth B a direction an all_reduce takes 2(n-1)/n · S/2B, half the time of a ring.
@@ -22,7 +23,7 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 extern const CollectiveAlgorithm kBidirectionalRingAlgorithm;
 const CollectiveAlgorithm kBidirectionalRingAlgorithm = {
     .name = "bidirectionalRing",
-    .summary = "a ring each way, with half of the data each",
+    .summary = "a ring in each direction, with half of the data each",
     .kinds = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather},
     .blocks = [](const ProgramShape& shape) { return 2 * shape.members; },
     .emit = emit,

@@ -1,5 +1,5 @@
 // Bruck's algorithms: ceil(log2 n) steps for any number of members.
-//   all_gather      before the step of distance d = 1, 2, 4, … a member has its own block and the
+//   all_gather      before the step of distance d = 1, 2, 4, … a member has its block and the
 //   d-1
 //                   after it, and sends them to the member d back, but no more than that one lacks:
 //                   (n-1)/n · S in all

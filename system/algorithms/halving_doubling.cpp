@@ -1,7 +1,7 @@
 // Recursive halving and doubling. With n = 2^L members, step i exchanges with member ^ 2^i:
 //   reduce_scatter  halves what is left each step: S/2, S/4, …    all_gather  the mirror image
 //   all_reduce      both: 2·L steps, 2(n-1)/n·S bytes
-// A member reduces first the half that it sends on, and the other while that is on the way.
+// A member reduces first the half that it sends on, and the other while that is in flight.
 // An all_reduce over another number of members folds: with p the largest power of two below n,
 // members p and above first hand all they have to member - p, and get the result back at the end.
 // Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
@@ -46,7 +46,7 @@ std::string limit(const ProgramShape& shape) {
         return "";
     }
     // A program that folds is not the same for every member.
-    const auto sends = static_cast<std::uint64_t>(2 * std::bit_width(shape.members));
+    const auto sends = 2 * static_cast<std::uint64_t>(std::bit_width(shape.members));
     return shape.kind == CollectiveKind::AllReduce
                ? refuse_too_long(shape.members * sends)
                : "for this kind it needs a power of two of members";

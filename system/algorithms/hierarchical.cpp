@@ -178,11 +178,12 @@ class Emitter {
     ProgramBuilder& builder_;
 };
 
+constexpr std::uint32_t kLargestNode = 64;
+
 // Two levels, with every group that divides the members, up to a node's usual number of ranks.
 std::vector<std::string> usual_groups(const ProgramShape& shape) {
-    constexpr std::uint32_t kLargest = 64;
     std::vector<std::string> names;
-    for (std::uint32_t size = 2; size <= kLargest && 2 * size <= shape.members; ++size) {
+    for (std::uint32_t size = 2; size <= kLargestNode && 2 * size <= shape.members; ++size) {
         if (shape.members % size == 0) {
             names.push_back(fmt::format("hierarchical{}", size));
         }

@@ -61,7 +61,8 @@ void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
 extern const CollectiveAlgorithm kMultiRingAlgorithm;
 const CollectiveAlgorithm kMultiRingAlgorithm = {
     .name = "multiRing",
-    .summary = "as many rings at once as the number behind the name says, over edges of their own",
+    .summary =
+        "as many rings at once as the number behind the name says, no two over the same edges",
     .kinds = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather},
     .takes_parameter = true,
     .limit = limit,

@@ -1,7 +1,7 @@
 // Reduction and multicast inside the switch, as NVIDIA's NVLink SHARP: a member owns a block of
 // S/n, pulls its sum out of the switch and pushes it back in for all. Over the links of a member:
-//   all_reduce      S out for the sums of the others and S/n of its own sum; in as much: S(1+1/n)
-//   reduce_scatter  S out             all_gather  S in (S the whole output)
+//   all_reduce      S out for the sums of the others and S/n of the sum that it owns; in as much:
+//   S(1+1/n) reduce_scatter  S out             all_gather  S in (S the whole output)
 // Klenk et al., "An in-network architecture for accelerating shared-memory multiprocessor
 // collectives" (ISCA 2020), sections 4 and 5.
 //

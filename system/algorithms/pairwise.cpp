@@ -1,9 +1,8 @@
-// Pairwise exchange: an all_to_all in n-1 steps, each with one partner and S/n either way. In step
-// k that is member ^ k if n is a power of two; otherwise a member sends k ahead and receives from k
-// behind. A step begins when the one before has been received, so that no member is sent to twice
-// at a time.
-// Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
-// (2005).
+// Pairwise exchange: an all_to_all in n-1 steps, each with one partner and S/n in either direction.
+// In step k that is member ^ k if n is a power of two; otherwise a member sends k ahead and
+// receives from k behind. A step begins when the one before has been received, so that no member is
+// sent to twice at a time. Thakur, Rabenseifner, Gropp, "Optimization of collective communication
+// operations in MPICH" (2005).
 #include <bit>
 
 #include "system/algorithms/algorithm.h"

@@ -2,7 +2,7 @@
 //   all_reduce      L exchanges of all of it, S: least latency, L·S bytes
 //   all_gather      nearest first, what it has: S/n, 2S/n, … S/2
 //   reduce_scatter  the mirror image, recursive halving, farthest first: S/2, … S/n. A member
-//                   reduces first the half that it sends on, and the other while that is on the way
+//                   reduces first the half that it sends on, and the other while that is in flight
 // halvingDoubling takes the distances in the other order: its long messages go to neighbours.
 // An all_reduce over another number of members folds, as halvingDoubling does.
 // Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH"
@@ -20,7 +20,7 @@ std::string limit(const ProgramShape& shape) {
         return "";
     }
     // A program that folds is not the same for every member.
-    const auto sends = static_cast<std::uint64_t>(std::bit_width(shape.members) + 1);
+    const auto sends = static_cast<std::uint64_t>(std::bit_width(shape.members)) + 1;
     return shape.kind == CollectiveKind::AllReduce
                ? refuse_too_long(shape.members * sends)
                : "for this kind it needs a power of two of members";

@@ -60,7 +60,7 @@ class Reader {
         if (!stream) {
             throw ConfigError(fmt::format("cannot read '{}'", file_));
         }
-        // Of a bounded length: a device has lines without an end.
+        // The line has a bounded length: a device has lines without an end.
         std::vector<char> buffer(kLongestLine + 1);
         while (stream.getline(buffer.data(), static_cast<std::streamsize>(buffer.size()))) {
             const std::string line(buffer.data());
@@ -117,12 +117,12 @@ class Reader {
         if (fields[0] == "0") {
             return;
         }
-        const std::size_t place = column_.empty() ? kNcclOutOfPlace : kNcclInPlace;
-        const auto time_us = number<double>(fields[place]);
+        const std::size_t time_column = column_.empty() ? kNcclOutOfPlace : kNcclInPlace;
+        const auto time_us = number<double>(fields[time_column]);
         if (!time_us || !(*time_us > 0) || *time_us > kMostMicroseconds) {
-            fail(fmt::format("'{}' is not a time in us", fields[place]));
+            fail(fmt::format("'{}' is not a time in us", fields[time_column]));
         }
-        add(fields[0], fields[place + 2]).time =
+        add(fields[0], fields[time_column + 2]).time =
             Duration{static_cast<std::uint64_t>(std::llround(*time_us * 1e6))};
     }
 
@@ -157,11 +157,11 @@ class Reader {
         if (!value || !(*value > 0)) {
             fail(fmt::format("'{}' is not a bandwidth above 0", value_text));
         }
-        const auto [place, fresh] = result_.emplace(*size, MeasuredPoint{*value, {}});
+        const auto [known, fresh] = result_.emplace(*size, MeasuredPoint{*value, {}});
         if (!fresh) {
             fail(fmt::format("size {} is there twice", *size));
         }
-        return place->second;
+        return known->second;
     }
 
     std::string file_;

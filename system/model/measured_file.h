@@ -15,7 +15,7 @@ struct MeasuredPoint {
     std::optional<Duration> time;  // of nccl-tests only
 };
 
-// By the size of the buffer in bytes.
+// Points by the size of the buffer in bytes.
 using MeasuredPoints = std::map<std::uint64_t, MeasuredPoint>;
 
 // A CSV has a line of headers, `bytes` first; '#' begins a comment; without `column` the second

@@ -28,7 +28,7 @@ class ProgramBuilder {
     void send(std::uint32_t peer, const Payload& payload);
     void receive(std::uint32_t peer, const Payload& payload, bool reduce);
     // A reducing receive of which only the first `urgent` blocks hold up the next step: the others
-    // are reduced while what follows is on the way.
+    // are reduced while what follows is in flight.
     void receive_partly(std::uint32_t peer, const Payload& payload, std::uint32_t urgent);
     // The steps between the two take each other's messages, in the order in which they come.
     void begin_any_order() {
@@ -37,11 +37,11 @@ class ProgramBuilder {
     }
     void end_any_order() { in_any_order_ = false; }
 
-    // Sends of one payload to several peers, which a switch copies; each peer has a receive of its
-    // own. To one peer it is a plain send.
+    // Sends of one payload to several peers, which a switch copies; each peer has a
+    // receive. To one peer it is a plain send.
     void multicast(std::span<const std::uint32_t> peers, const Payload& payload);
     // Reducing receives of one payload from several peers, which a switch sums up; each peer has a
-    // send of its own. From one peer it is a plain receive.
+    // send. From one peer it is a plain receive.
     void receive_reduced(std::span<const std::uint32_t> peers, const Payload& payload);
 
     // Pairs the k-th send from one member to another with the k-th receive there. Throws InputError

@@ -53,7 +53,7 @@ struct Payload {
 };
 
 // A program within a program: the members that differ in one coordinate alone are a group, and
-// every group runs it. Of the whole's blocks, as many for each member, block b of the group stands
+// every group runs it. The whole has as many blocks for each member; block b of the group stands
 // for those of a `members / blocks`-th of the group's members, in all groups that differ in the
 // coordinates above; below, coordinates are those of the group. In an all_to_all a pair of origin
 // and block stands for the pairs of all members that differ from the origin in the coordinates
@@ -85,7 +85,7 @@ struct ProgramShape {
     std::uint32_t parameter = 0;  // the number behind the name: direct4; 0 = none
     std::uint32_t variant = 0;    // chunks alternate between an algorithm's variants
     std::uint32_t root = 0;       // member
-    bool reversed = false;        // the other way round, where the algorithm has a direction
+    bool reversed = false;        // in the other direction, where the algorithm has one
     std::vector<LevelShape> levels = {};
     // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
     auto operator<=>(const ProgramShape&) const = default;

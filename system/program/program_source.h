@@ -44,7 +44,7 @@ class ProgramSource {
     virtual Program make(const ProgramRequest& request) const = 0;
 };
 
-// Opens what a study names in place of an algorithm: `{file: ring.xml}`.
+// Opens what a study names instead of an algorithm: `{file: ring.xml}`.
 class ProgramReader {
   public:
     ProgramReader() = default;

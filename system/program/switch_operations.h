@@ -1,4 +1,4 @@
-// Extension of a program: what switches do with its messages on their way, message by message.
+// Extension of a program: what switches do with its messages on their path, message by message.
 //
 // The messages stay what they are to whoever runs, predicts or counts the program, one from each
 // sender to each receiver, and their data are the same with and without a switch that can do this.

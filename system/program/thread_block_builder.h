@@ -1,4 +1,4 @@
-// Makes the programs of thread blocks: absolute ones, each thread block with its own steps.
+// Makes the programs of thread blocks: absolute ones, with the steps of each thread block.
 #pragma once
 
 #include <cstdint>

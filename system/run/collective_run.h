@@ -49,7 +49,7 @@ class RunOwner {
 
 class CollectiveRun {
   public:
-    // `id` is the owner's own; `ranks` of the fabric, a member each; `size` the whole buffer.
+    // `id` is the owner's; `ranks` of the fabric, a member each; `size` the whole buffer.
     void begin(RunContext& context,
                RunOwner& owner,
                std::uint64_t id,

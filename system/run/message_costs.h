@@ -31,7 +31,7 @@ struct MessageCosts {
     // The rate at which a member hands its messages to the network, one after the other; 0 = at
     // once.
     Bandwidth copying;
-    bool reduces = true;  // false: what is received has been reduced on the way
+    bool reduces = true;  // false: what is received has been reduced on its path
 
     Bytes on_wire(Bytes data) const {
         if (wire_bytes == data_bytes) {

@@ -1,4 +1,4 @@
-// An idle network apart from the one that is simulated, with a clock of its own: made from the same
+// An idle network apart from the one that is simulated, with another clock: made from the same
 // configuration, asked how long something takes there alone, and thrown away.
 //
 // What is asked about is a program, or anything that can be started on the sandbox's queue and

@@ -10,7 +10,7 @@ namespace astra {
 namespace {
 
 // Where the computation of an iteration meets a transfer: it waits for that of the iteration
-// before, or hands over its own.
+// before, or hands over another.
 struct Meeting {
     Duration offset;
     std::uint32_t transfer = 0;
@@ -75,7 +75,7 @@ class Run {
     std::vector<SimTime> ends_;
     std::vector<TransferPiece> under_way_;
     Bytes bytes_under_way_;
-    SimTime free_{kMaxPs};  // when the launch under way ends
+    SimTime free_{kMaxPs};  // when the launch that runs ends
     SimTime ask_again_{kMaxPs};
 };
 

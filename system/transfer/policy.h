@@ -50,7 +50,7 @@ struct Launch {
 // The network as the group sees it when its schedule is asked.
 struct TransferLoad {
     SimTime now;
-    std::uint32_t launches = 0;  // under way
+    std::uint32_t launches = 0;  // that have not ended
     Bytes bytes;                 // of them
 };
 

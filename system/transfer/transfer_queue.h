@@ -5,7 +5,7 @@
 // out; finding out and agreeing cost no time. What is launched joins all members at that instant.
 // An op of a member has finished when the member has got all bytes of its tensor.
 // Cost of a transfer: O(members) beside the collective. Memory: 32 bytes a member and transfer that
-// waits or is under way.
+// waits or runs.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Protocols: what a way of writing messages into the peer's memory costs, as NCCL's LL, LL128 and
-// Simple differ. A collective runs with the one that is predicted to be the fastest for its
-// algorithm and size (tuner.h).
+// Protocols: what writing messages into the peer's memory costs by one method or another, as NCCL's
+// LL, LL128 and Simple differ. A collective runs with the one that is predicted to be the fastest
+// for its algorithm and size (tuner.h).
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@
 
 namespace astra {
 
-// An algorithm for each range of sizes, in place of one for all:
+// An algorithm for each range of sizes, instead of one for all:
 //   {by_size: [{up_to: 64KiB, algorithm: recursiveDoubling}, …, {algorithm: ring}]}
 struct SizeTable {
     struct Entry {

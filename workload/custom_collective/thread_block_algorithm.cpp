@@ -341,6 +341,7 @@ bool parse_collective_name(std::string_view name, std::optional<CollectiveKind>&
 
 std::vector<std::string> collective_file_names() {
     std::vector<std::string> names;
+    names.reserve(kKinds.size());
     for (const NamedKind& kind : kKinds) {
         names.emplace_back(kind.name);
     }

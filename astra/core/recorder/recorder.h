@@ -96,6 +96,7 @@ class Recorder {
     explicit Recorder(const EventQueue& queue) : queue_(queue) {}
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
+    ~Recorder() = default;
 
     // To everything, or to some kinds. Before the run; the subscriber outlives it.
     void subscribe(SpanSubscriber& subscriber);

@@ -13,8 +13,8 @@ namespace astra {
 
 // Two steps of different thread blocks that use the same position, one of them changing it, and
 // that neither waits nor messages put in order: the first pair, "" if there is none. Requires a
-// program with thread blocks. `order` is one order in which the steps can be done. Of `state` only
-// the names of positions are used.
+// program with thread blocks. `order` is one order in which the steps can be done. From `state`
+// only the names of positions are used.
 //
 // Time and memory: a number for each step and thread block of one member, and the positions that
 // are used.

@@ -16,7 +16,7 @@ struct CaramelRules {
     Bytes chunk;              // longer tensors are cut into such parts, and where a batch is full
     bool by_deadline = true;  // earliest end boundary first; or first come, first served
     bool waits = false;       // for a gradient that comes sooner than a start costs
-    std::uint32_t depth = 1;  // launches under way
+    std::uint32_t depth = 1;  // launches that have not ended
 };
 
 class CaramelSchedule final : public TransferSchedule {

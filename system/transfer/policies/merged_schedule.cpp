@@ -36,7 +36,7 @@ Merging merge_for_first_end(const GroupForecast& forecast, const TransferCost& c
         return merge_as_mg_wfbp(forecast, cost);
     }
     // For each number of tensors: when they can be done, and how many of them the transfers before
-    // the last one hold. Of equals the longest last one: fewer transfers.
+    // the last one hold. Among equals the longest last one goes first: fewer transfers.
     std::vector<Duration> end(count + 1);
     std::vector<std::size_t> before(count + 1);
     for (std::size_t n = 1; n <= count; ++n) {

@@ -13,7 +13,7 @@ Time halving(const Costs& t, std::uint64_t members, bool reduces) {
     Time sum = 0;
     for (std::uint64_t parts = 2; parts <= members; parts *= 2) {
         sum += t.step(kSize / parts);
-        // Half of it is reduced at once, the other while the next message is on the way.
+        // Half of it is reduced at once, the other while the next message is in flight.
         sum += reduces ? Costs::r(parts == members ? kSize / parts : kSize / parts / 2) : 0;
     }
     return sum;

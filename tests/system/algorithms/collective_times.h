@@ -83,7 +83,7 @@ void expect_closed_form(const Row& row);
 // Σ over the steps of recursive halving: S/2, S/4, … m; `parts` as fractions 1/2^i of S.
 Time halving(const Costs& t, std::uint64_t members, bool reduces);
 // Σ over the steps of distance 1, 2, 4, … of messages of min(distance, n - distance) blocks. In a
-// reduce_scatter the first distance/2 blocks are reduced while the next message is on the way.
+// reduce_scatter the first distance/2 blocks are reduced while the next message is in flight.
 Time bruck(const Costs& t, bool reduces);
 // Σ over the steps of distance d, those at offsets 0, 2d, 4d, … below n - d: their number of
 // blocks.

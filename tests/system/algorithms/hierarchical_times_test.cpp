@@ -15,7 +15,7 @@ Time inside(const Costs& t, bool reduces) {
 }
 
 // What the levels inside have left, S/4: its halves, quarters … over n/4 members. In a
-// reduce_scatter half of what comes is reduced while the next message is on the way.
+// reduce_scatter half of what comes is reduced while the next message is in flight.
 Time halvings(const Costs& t, bool reduces) {
     Time sum = 0;
     for (std::uint64_t parts = 2; parts <= t.n / 4; parts *= 2) {
@@ -55,7 +55,7 @@ TEST(HierarchicalTimesTest, AnotherAllReduceAtTheLastLevel) {
 
 // A fold is a program that differs from member to member: n = 6 and 12 have 3 and 6 groups of two.
 // Partners that do not fold have sent their half before, so that a member that folds has all of it
-// one exchange before them, and hands it back while the last exchange is on the way. On a switch
+// one exchange before them, and hands it back while the last exchange is in flight. On a switch
 // the two messages meet.
 TEST(HierarchicalTimesTest, AFoldAtTheLastLevel) {
     expect_closed_form({"hierarchical2:ring-recursiveDoubling",

@@ -86,7 +86,8 @@ const std::vector<Row>& movements() {
          Kind::Broadcast,
          Sizes::PowersOfTwo,
          [](const Costs& t) { return t.d + t.levels() * t.step(kSize); }},
-        // The longest way goes to the place with the most ones in binary: 1 of 3, 11 of 6, 111 of
+        // The longest path goes to the position with the most ones in binary: 1 of 3, 11 of 6, 111
+        // of
         // 12. On a switch the messages of the root meet.
         {"binomial",
          Kind::Broadcast,
@@ -103,7 +104,7 @@ const std::vector<Row>& movements() {
          [](const Costs& t) {
              return t.d + (t.n - 1) * t.step(kSize / 8) + behind(t, 8, kSize / 8);
          }},
-        // The longest way of a binomial tree carries S/2, S/4, … m.
+        // The longest path of a binomial tree carries S/2, S/4, … m.
         {"binomial",
          Kind::Gather,
          Sizes::PowersOfTwo,

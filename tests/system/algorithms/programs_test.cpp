@@ -85,7 +85,7 @@ TEST_P(EveryAlgorithmTest, KeepsThePromiseOfItsKindOrRefuses) {
                 EXPECT_TRUE(verdict.correct)
                     << name_of_shape(algorithm, shape) << ": " << verdict.fault;
                 EXPECT_EQ(verdict.correct, verdict.fault.empty());
-                // Of two members the switch has nothing to copy or to add.
+                // With two members the switch has nothing to copy or to add.
                 const bool by_switch = algorithm.in_switch != nullptr && members > 2;
                 EXPECT_EQ(program.switch_operations() != nullptr, by_switch)
                     << name_of_shape(algorithm, shape);
@@ -131,7 +131,7 @@ TEST(ProgramsTest, BytesOfAPayloadFollowItsAbsoluteBlocks) {
     }
 }
 
-// A program that is the same for every member is stored once: 2(4096-1) sends in place of 33
+// A program that is the same for every member is stored once: 2(4096-1) sends instead of 33
 // million.
 TEST(ProgramsTest, RelativeProgramsStoreOneRole) {
     const auto stored = [](const char* name, const ProgramShape& shape) {
@@ -139,7 +139,7 @@ TEST(ProgramsTest, RelativeProgramsStoreOneRole) {
     };
     EXPECT_EQ(stored("ring", {CollectiveKind::AllReduce, 4'096}), 8'190U);
     EXPECT_EQ(stored("direct", {CollectiveKind::AllToAll, 4'096}), 4'095U);
-    // One message a step, log2(4096) steps either way.
+    // One message a step, log2(4096) steps in either direction.
     EXPECT_EQ(stored("halvingDoubling", {CollectiveKind::AllReduce, 4'096}), 24U);
     EXPECT_EQ(stored("dissemination", {CollectiveKind::Barrier, 4'096}), 12U);
     EXPECT_EQ(stored("recursiveDoubling", {CollectiveKind::AllReduce, 4'096}), 12U);
@@ -148,7 +148,7 @@ TEST(ProgramsTest, RelativeProgramsStoreOneRole) {
     EXPECT_EQ(stored("pairwise", {CollectiveKind::AllToAll, 4'095}), 4'094U);
     EXPECT_EQ(stored("bidirectionalRing", {CollectiveKind::AllReduce, 4'095}), 2 * 8'188U);
     EXPECT_EQ(stored("multiRing", {CollectiveKind::AllReduce, 4'096, 4}), 4 * 8'190U);
-    // Seven steps inside and 511 across, either way.
+    // Seven steps inside and 511 across, in either direction.
     const auto stored_by_level = [](const char* name, CollectiveKind kind) {
         const AlgorithmChoice choice = parse_algorithm(name);
         return make_program(*choice.algorithm, choice.shape(kind, 4'096)).stored_sends();
@@ -163,7 +163,7 @@ TEST(ProgramsTest, RelativeProgramsStoreOneRole) {
               2 * 3U + 2 * 7U + 6U);
 }
 
-// n-1 sends a member are under way before the first receive; with a number behind the name only
+// n-1 sends a member have left before the first receive; with a number behind the name only
 // that many.
 TEST(ProgramsTest, TheParameterOfDirectLimitsTheSendsAhead) {
     const CollectiveAlgorithm* direct = parse_algorithm("direct").algorithm;

@@ -69,7 +69,7 @@ const std::vector<Row>& reductions() {
         // Folding, with 2^L + 2^(L-1) members: every second one of those that go on starts a step
         // later. In the last of L exchanges it finds the message of its partner, which was early,
         // and only has to reduce it, so that the last step, back to the folded ones, ends when the
-        // partner gets its own. On a switch that early message is in the way of a folded one.
+        // partner gets its message. On a switch that early message holds up a folded one.
         {"recursiveDoubling",
          Kind::AllReduce,
          Sizes::ThreeHalves,

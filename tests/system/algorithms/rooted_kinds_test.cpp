@@ -64,7 +64,7 @@ TEST(RootedKindsTest, SizeOfGatherAndScatterIsThatOfOneRank) {
     }
 }
 
-// The group lists rank 3 first: the root is a rank, not a place.
+// The group lists rank 3 first: the root is a rank, not a position.
 TEST(RootedKindsTest, TheRootIsARankOfTheGroup) {
     test::Experiment e = experiment(CollectiveKind::Broadcast);
     e.groups = {{"g", {3, 2, 0}}};

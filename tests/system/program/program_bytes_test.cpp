@@ -160,7 +160,7 @@ TEST(ProgramBytesTest, ChainsOfBlocks) {
 
 // Pairwise: as direct. Bruck: the block for the member j ahead moves once for every one of j in
 // binary; over all j < n = 2^L that is n/2·L times. Two levels of G and O = n/G: to a member come
-// the blocks of the O(G-1) members at other places inside, G(O-1) across.
+// the blocks of the O(G-1) members at other positions inside, G(O-1) across.
 TEST(ProgramBytesTest, AllToAllOfFewerMessages) {
     expect_bytes("pairwise", CollectiveKind::AllToAll, 8, 7);
     expect_bytes("pairwise", CollectiveKind::AllToAll, 7, 6);

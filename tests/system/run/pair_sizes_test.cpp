@@ -117,7 +117,7 @@ TEST(PairSizesTest, EqualSizesOverDimensionsSendTheSameBytes) {
 }
 
 // A rank's link up carries what it sends to the others, its link down what they send to it. Alone
-// on its way, the longest message takes two latencies and 20 ps a byte.
+// on its path, the longest message takes two latencies and 20 ps a byte.
 TEST(PairSizesTest, LinksCarryTheSumsOfTheirPairs) {
     const Matrix sizes = uneven(7);
     for (const char* algorithm : {"direct", "direct2", "pairwise"}) {
@@ -152,7 +152,7 @@ TEST(PairSizesTest, LinksCarryTheSumsOfTheirPairs) {
 }
 
 // Bruck's: what goes j ahead moves once for every one of j in binary. Ring: j times. Two levels of
-// three: once inside unless the place is the same, once across unless the group is.
+// three: once inside unless the position is the same, once across unless the group is.
 TEST(PairSizesTest, MessagesThatAreHandedOnCarryWhatTheirPairsHave) {
     const Matrix sizes = uneven(6);
     const auto sum = [&](auto moves) {

@@ -41,7 +41,7 @@ TEST(Protocols, RingOnEveryBackend) {
     }
 }
 
-// Packets have headers and queues of their own: within 5 % of the closed form of fair flows.
+// Packets have headers and queues: within 5 % of the closed form of fair flows.
 TEST(Protocols, PacketsPayThemToo) {
     const std::uint64_t m = kMiB / 8;
     const std::uint64_t step = 2'000'000 + 1'000'000 + 2 * m * 10 + 10'000;

@@ -91,8 +91,8 @@ std::string ran(const TunedNetwork& network,
 }
 
 // For 1 KiB steps and hops count: under a switch the two steps of direct are the fewest. For 64 MiB
-// on a ring what goes both ways round between neighbours wins, and direct loads every link with n/4
-// times as much.
+// on a ring what goes round in both directions between neighbours wins, and direct loads every link
+// with n/4 times as much.
 TEST(AutomaticChoice, ChangesWithTheSize) {
     EXPECT_EQ(ran(kSwitch8, "auto", 1024), "direct");
     EXPECT_NE(ran(kRing8, "auto", 1024), ran(kRing8, "auto", 64U << 20U));
@@ -106,7 +106,7 @@ TEST(AutomaticChoice, KeepsToItsCandidates) {
     EXPECT_EQ(ran(kSwitch8, "auto", 1024, ", auto: {all_reduce: [bruck]}"), "bruck");
 }
 
-// Of 14 steps each, LL saves 14 times 2.9 us and sends every byte twice: 14 times m = S/8 at 10 ps
+// In 14 steps each, LL saves 14 times 2.9 us and sends every byte twice: 14 times m = S/8 at 10 ps
 // a byte and link more. At 1 KiB that is 36 ns, at 64 MiB 2.3 ms.
 TEST(AutomaticChoice, TakesTheProtocolToo) {
     const std::string protocols =

@@ -216,7 +216,7 @@ TEST_P(BrokenProgramsTest, ASwappedBlockIsNamedWhereItIsReceived) {
     });
 }
 
-// The receiver keeps what comes in place of the sum: its own contribution is lost.
+// The receiver keeps what comes instead of the sum: its contribution is lost.
 TEST_P(BrokenProgramsTest, AForgottenReductionIsMissed) {
     const std::regex wanted(
         "at the end: member [0-9]+, block [0-9]+: lacks the contribution of member [0-9]+");

@@ -1,4 +1,4 @@
-// Programs broken in every way that the verifier knows, and correct ones of the kinds that no
+// Programs broken as the verifier knows them, and correct ones of the kinds that no
 // registered algorithm does.
 #include "system/program/verifier/verifier.h"
 
@@ -58,7 +58,7 @@ TEST(VerifierTest, ASendToNobodyIsRefusedByTheBuilder) {
 }
 
 TEST(VerifierTest, NamesAContributionThatIsReducedTwice) {
-    // Member 1 gets the sum back and adds it to its own contribution, which is in it.
+    // Member 1 gets the sum back and adds it to its contribution, which is in it.
     std::vector<Role> roles = star();
     roles[1][1].what = Op::What::Reduce;
     expect_fault(absolute(1, roles),
@@ -187,7 +187,7 @@ TEST(VerifierTest, AMessageCarriesTheContentsOfItsStep) {
 }
 
 TEST(VerifierTest, APlainReceiveOverwrites) {
-    // Member 0 replaces its own contribution instead of adding to it.
+    // Member 0 replaces its contribution instead of adding to it.
     const std::vector<Role> roles = {{receive(1), send(1)}, {send(0), receive(0)}};
     expect_fault(absolute(1, roles),
                  CollectiveKind::AllReduce,
