@@ -21,7 +21,7 @@ std::vector<RankRecord> merged(std::vector<RankRecord> records,
 
 std::vector<DimensionRecord> dimension_records(const Topology& topology,
                                                const std::vector<LinkRecord>& links) {
-    std::vector<DimensionRecord> records(topology.wirings());
+    std::vector<DimensionRecord> records(topology.physical_dimensions());
     std::vector<unsigned __int128> busy_ps(records.size());
     for (const LinkRecord& link : links) {
         Bytes& bytes = records[link.dimension].bytes;
@@ -31,7 +31,7 @@ std::vector<DimensionRecord> dimension_records(const Topology& topology,
     for (std::uint32_t k = 0; k < records.size(); ++k) {
         DimensionRecord& record = records[k];
         record.dimension = k;
-        record.topology = topology.describe_wiring(k);
+        record.topology = topology.describe_dimension(k);
         record.links = topology.links_of(k);
         if (record.links > 0) {
             record.mean_busy = {static_cast<std::uint64_t>(busy_ps[k] / record.links)};

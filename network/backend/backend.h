@@ -66,8 +66,8 @@ class NetworkBackend {
     // byte has arrived. One virtual call a message.
     virtual void send(const Message& message, SimTime at, Callback delivered) = 0;
 
-    // Takes a link out of the fabric, or back into it, from now on; what is on its way finds
-    // another. Requires `links_may_fail`. Throws SimulationError where no path is left.
+    // Takes a link out of the fabric, or back into it, from now on; what is moving finds
+    // another path. Requires `links_may_fail`. Throws SimulationError where no path is left.
     virtual void set_link(std::uint32_t link, bool up);
 
     // Every link as of now, in the order of the links. Requires `shares_links`.

@@ -11,7 +11,7 @@ namespace astra {
 
 namespace {
 
-// A link's queue needs no event of its own: the time at which a message leaves follows from the one
+// A link's queue needs no events: the time at which a message leaves follows from the one
 // before it when it comes. Only the message that arrives next holds an event of the global queue.
 class CongestionAware final : public NetworkBackend {
   public:
@@ -33,12 +33,12 @@ class CongestionAware final : public NetworkBackend {
         flight.size = message.size;
         flight.source = index(message.source);
         flight.destination = index(message.destination);
-        Way& way = last_[index(message.source)];
-        if (way.destination != flight.destination) {
-            way = {flight.destination,
-                   routing_.next_hop(flight.source, flight.source, flight.destination)};
+        FirstHop& first = last_[index(message.source)];
+        if (first.destination != flight.destination) {
+            first = {flight.destination,
+                     routing_.next_hop(flight.source, flight.source, flight.destination)};
         }
-        flight.hop = way.hop;
+        flight.hop = first.hop;
         flight.step = 0;
         if (at == queue_.now()) {
             enter(id);
@@ -72,7 +72,7 @@ class CongestionAware final : public NetworkBackend {
                                topology_.node_name(ends.to),
                                {state.carried},
                                {state.busy_ps},
-                               topology_.wiring_of_link(link)});
+                               topology_.dimension_of_link(link)});
         }
         return records;
     }
@@ -91,7 +91,7 @@ class CongestionAware final : public NetworkBackend {
         std::uint32_t next = kNone;  // behind it on the link, or the next free flight
     };
     // The first hop of a rank's last message, which its next one is likely to take again.
-    struct Way {
+    struct FirstHop {
         std::uint32_t destination = kNone;
         Hop hop;
     };
@@ -173,7 +173,7 @@ class CongestionAware final : public NetworkBackend {
     Routing& routing_;
     const Topology& topology_;
     std::vector<Link> links_;
-    std::vector<Way> last_;
+    std::vector<FirstHop> last_;
     std::vector<TransferClock> clocks_;
     std::vector<Flight> flights_;
     std::uint32_t free_flight_ = kNone;

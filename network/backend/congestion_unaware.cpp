@@ -1,5 +1,6 @@
-// Messages that never meet: latency of every link on the way, plus size over the slowest bandwidth.
-// As ASTRA-sim's analytical backend, but a message is charged in every dimension that it crosses.
+// Messages that never meet: latency of every link of the path, plus size over the slowest
+// bandwidth. As ASTRA-sim's analytical backend, but a message is charged in every dimension that it
+// crosses.
 #include <array>
 
 #include "astra/core/transfer_clock.h"
@@ -51,7 +52,7 @@ class CongestionUnaware final : public NetworkBackend {
   private:
     static constexpr std::uint32_t kNowhere = 0xffffffffU;
 
-    // The way of a rank's last message, which its next one is likely to take again.
+    // The path of a rank's last message, which its next one is likely to take again.
     struct Path {
         std::uint32_t destination = kNowhere;
         std::uint32_t slowest = 0;  // link class

@@ -3,23 +3,23 @@
 namespace astra {
 
 LinkLoads::LinkLoads(const Topology& topology) : topology_(topology), loads_(topology.links()) {
-    for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
-        lane_size_.push_back(topology.lane_size(k));
+    for (std::uint32_t k = 0; k < topology.physical_dimensions(); ++k) {
+        chain_size_.push_back(topology.chain_size(k));
         first_link_.push_back(topology.first_link(k));
     }
 }
 
-void LinkLoads::subtract_after(const Hop& hop, Bytes size, Duration busy, std::uint32_t lane) {
-    const std::uint32_t begin = hop.lane;
+void LinkLoads::subtract_after(const Hop& hop, Bytes size, Duration busy, std::uint32_t chain) {
+    const std::uint32_t begin = hop.chain;
     const std::uint32_t end = hop.first - begin + hop.count;
-    if (end == lane) {
+    if (end == chain) {
         return;
     }
-    if (end > lane) {  // the rest of the run starts again at the beginning of the lane
+    if (end > chain) {  // the rest of the run starts again at the beginning of the chain
         loads_[begin].bytes += size.count;
         loads_[begin].busy_ps += busy.ps;
     }
-    Load& after = loads_[begin + (end > lane ? end - lane : end)];
+    Load& after = loads_[begin + (end > chain ? end - chain : end)];
     after.bytes -= size.count;
     after.busy_ps -= busy.ps;
 }
@@ -28,8 +28,8 @@ std::vector<LinkRecord> LinkLoads::records() const {
     std::vector<LinkRecord> records;
     Load sum;
     for (std::uint32_t link = 0; link < loads_.size(); ++link) {
-        const std::uint32_t k = topology_.wiring_of_link(link);
-        if ((link - first_link_[k]) % lane_size_[k] == 0) {
+        const std::uint32_t k = topology_.dimension_of_link(link);
+        if ((link - first_link_[k]) % chain_size_[k] == 0) {
             sum = {};
         }
         sum.bytes += loads_[link].bytes;

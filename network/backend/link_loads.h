@@ -1,4 +1,4 @@
-// Bytes and busy time of every link, kept as differences along lanes, so that a message costs the
+// Bytes and busy time of every link, kept as differences along chains, so that a message costs the
 // same whether its run of links is short or long. 16 bytes a link.
 #pragma once
 
@@ -17,12 +17,12 @@ class LinkLoads {
 
     // Every link of the hop carries `size` and is busy for `busy`.
     void add(const Hop& hop, Bytes size, Duration busy) {
-        const std::uint32_t lane = lane_size_[hop.wiring];
+        const std::uint32_t chain = chain_size_[hop.dimension];
         Load& first = loads_[hop.first];
         first.bytes += size.count;
         first.busy_ps += busy.ps;
-        if (lane > 1) {
-            subtract_after(hop, size, busy, lane);
+        if (chain > 1) {
+            subtract_after(hop, size, busy, chain);
         }
     }
     std::vector<LinkRecord> records() const;
@@ -32,11 +32,11 @@ class LinkLoads {
         std::uint64_t bytes = 0;  // differences wrap round; their sums do not
         std::uint64_t busy_ps = 0;
     };
-    void subtract_after(const Hop& hop, Bytes size, Duration busy, std::uint32_t lane);
+    void subtract_after(const Hop& hop, Bytes size, Duration busy, std::uint32_t chain);
 
     const Topology& topology_;
     std::vector<Load> loads_;
-    std::vector<std::uint32_t> lane_size_;
+    std::vector<std::uint32_t> chain_size_;
     std::vector<std::uint32_t> first_link_;
 };
 

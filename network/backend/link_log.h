@@ -17,7 +17,7 @@ class LinkLog final : public SpanSubscriber {
 
     void on_span(const Span&) override {}
     void on_link(const LinkInterval& interval) override { intervals_.push_back(interval); }
-    // In the order of time and then of links.
+    // The records in the order of time and then of links.
     std::vector<LinkSampleRecord> records() const;
 
   private:

@@ -8,11 +8,11 @@
 
 namespace astra {
 
-// Of messages with a number (RecordingBackend). 64 bytes each.
+// Knows the messages with a number (RecordingBackend). 64 bytes each.
 class MessageLog final : public SpanSubscriber {
   public:
     void on_span(const Span& span) override;
-    // By number; those still on their way are left out.
+    // The records by number; messages that have not arrived are left out.
     std::vector<FlowRecord> records() const;
 
   private:

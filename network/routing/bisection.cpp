@@ -6,8 +6,8 @@
 #include <tuple>
 
 // The value of the flow is that of the first of the algorithm's two stages (it is tested against
-// all cuts). On some graphs with links both ways the second, which nobody needs here, leaves what
-// an assertion of Boost 1.74 stops at in debug builds.
+// all cuts). On some graphs with links in both directions the second, which nobody needs here,
+// leaves what an assertion of Boost 1.74 stops at in debug builds.
 #define BOOST_DISABLE_ASSERTS
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>

@@ -13,12 +13,12 @@ namespace {
 constexpr std::uint32_t kFewestDestinations = 16;
 constexpr std::uint64_t kMostSteps = std::uint64_t{2048} * 2048;
 
-using Ways =
+using PathGraph =
     boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, std::uint32_t>;
 constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kSeveralLinks = kNoLink - 1;
 
-// Of a node, to the destination of the moment.
+// What there is from a node to the destination of the moment.
 struct Reach {
     std::uint32_t links = 0;
     std::uint64_t paths = 0;  // 0: none yet
@@ -38,16 +38,16 @@ class Gather : public boost::default_bfs_visitor {
     Gather(const Topology& topology, std::vector<Reach>& reaches)
         : topology_(&topology), reaches_(&reaches) {}
 
-    void examine_edge(const Ways::edge_descriptor& way, const Ways& ways) const {
-        const auto node = static_cast<std::uint32_t>(boost::source(way, ways));
+    void examine_edge(const PathGraph::edge_descriptor& edge, const PathGraph& graph) const {
+        const auto node = static_cast<std::uint32_t>(boost::source(edge, graph));
         const Reach& nearer = (*reaches_)[node];
-        Reach& reach = (*reaches_)[boost::target(way, ways)];
+        Reach& reach = (*reaches_)[boost::target(edge, graph)];
         if (reach.paths == 0) {
             reach.links = nearer.links + 1;
         } else if (reach.links != nearer.links + 1) {
             return;
         }
-        const std::uint32_t link = ways[way];
+        const std::uint32_t link = graph[edge];
         reach.paths = saturating_add(reach.paths, nearer.paths);
         reach.longest = std::max(reach.longest, nearer.longest + topology_->link(link).latency);
         reach.next = merged(reach.next, link);
@@ -65,17 +65,17 @@ class PathCounter {
 
     void count_to(std::uint32_t destination) {
         collect_ways(destination);
-        const Ways ways(boost::edges_are_unsorted,
-                        edges_.begin(),
-                        edges_.end(),
-                        links_.begin(),
-                        topology_.nodes());
+        const PathGraph graph(boost::edges_are_unsorted,
+                              edges_.begin(),
+                              edges_.end(),
+                              links_.begin(),
+                              topology_.nodes());
         reaches_.assign(topology_.nodes(), {});
         reaches_[destination].paths = 1;
         colours_.assign(topology_.nodes(), boost::white_color);
-        boost::queue<Ways::vertex_descriptor> waiting;
-        boost::breadth_first_visit(ways,
-                                   Ways::vertex_descriptor{destination},
+        boost::queue<PathGraph::vertex_descriptor> waiting;
+        boost::breadth_first_visit(graph,
+                                   PathGraph::vertex_descriptor{destination},
                                    waiting,
                                    Gather(topology_, reaches_),
                                    colours_.data());

@@ -10,7 +10,7 @@
 
 namespace astra {
 
-// Up to this many ranks every pair is looked at; above, the ways to some evenly chosen ones.
+// Up to this many ranks every pair is looked at; above, the paths to some evenly chosen ones.
 inline constexpr std::uint32_t kMostRanksOfAllPairs = 2048;
 
 struct LinkClassReport {
@@ -36,7 +36,7 @@ struct PathReport {
     std::uint64_t pairs_of_one_last_link = 0;
 };
 
-// The ways to all ranks, or to `most_destinations` of them, evenly chosen from rank 0 on. For each
+// The paths to all ranks, or to `most_destinations` of them, evenly chosen from rank 0 on. For each
 // O(nodes + next links).
 PathReport report_paths(Routing& routing, std::uint32_t most_destinations);
 

@@ -15,7 +15,7 @@ struct LinkChange {
     bool up = false;
 };
 
-// By time, then in the order of the study. Throws ConfigError.
+// The changes by time, then in the order of the study. Throws ConfigError.
 std::vector<LinkChange> read_failures(const ConfigView& network, const Topology& topology);
 
 }  // namespace astra

@@ -14,7 +14,7 @@ namespace {
 
 struct Bundle {
     std::uint32_t upwards = 0;    // links from the lower node number to the higher
-    std::uint32_t downwards = 0;  // the other way
+    std::uint32_t downwards = 0;  // in the other direction
 };
 
 // (lower node, higher node, class, down)

@@ -28,9 +28,9 @@ std::unique_ptr<ShortestPaths> paths_of(const Dimension& dimension) {
 
 Routing::Routing(const Topology& topology, RoutePolicy policy, std::uint64_t seed)
     : topology_(topology), policy_(policy), seed_(seed) {
-    for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
-        const Dimension& dimension = topology.wiring(k);
-        lane_size_.push_back(topology.lane_size(k));
+    for (std::uint32_t k = 0; k < topology.physical_dimensions(); ++k) {
+        const Dimension& dimension = topology.physical_dimension(k);
+        chain_size_.push_back(topology.chain_size(k));
         fabrics_.push_back(dimension.plain() == nullptr ? paths_of(dimension) : nullptr);
     }
     if (!topology.down_links().empty()) {
@@ -39,10 +39,10 @@ Routing::Routing(const Topology& topology, RoutePolicy policy, std::uint64_t see
             up_[link] = false;
         }
     }
-    find_ways();
+    find_paths();
 }
 
-void Routing::find_ways() {
+void Routing::find_paths() {
     const bool all_up = std::all_of(up_.begin(), up_.end(), [](bool up) { return up; });
     whole_ = all_up ? nullptr : whole_graph();
     direct_ = whole_ != nullptr ? whole_.get() : fabrics_.size() == 1 ? fabrics_[0].get() : nullptr;
@@ -66,7 +66,7 @@ void Routing::set_up(std::uint32_t link, bool up) {
         up_.assign(topology_.links(), true);
     }
     up_[link] = up;
-    find_ways();
+    find_paths();
 }
 
 void Routing::add_next(std::uint32_t k,
@@ -76,7 +76,8 @@ void Routing::add_next(std::uint32_t k,
     const std::uint32_t first = topology_.first_link(k, row);
     const std::uint32_t port = topology_.position(destination, k);
     if (fabrics_[k] == nullptr) {
-        next_.push_back(first + topology_.wiring(k).plain()->next_run(local, port).first);
+        next_.push_back(first +
+                        topology_.physical_dimension(k).plain()->next_run(local, port).first);
         return;
     }
     for (const std::uint32_t link : fabrics_[k]->next(local, port)) {
@@ -88,11 +89,11 @@ std::span<const std::uint32_t> Routing::next_of_product(std::uint32_t node,
                                                         std::uint32_t destination) {
     next_.clear();
     if (node >= topology_.ranks()) {
-        const Topology::Place place = topology_.place_of_switch(node);
-        add_next(place.wiring, place.row, place.local, destination);
+        const Topology::LocalNode at = topology_.local_switch(node);
+        add_next(at.dimension, at.row, at.local, destination);
         return next_;
     }
-    for (std::uint32_t k = 0; k < topology_.wirings(); ++k) {
+    for (std::uint32_t k = 0; k < topology_.physical_dimensions(); ++k) {
         const std::uint32_t here = topology_.position(node, k);
         if (here != topology_.position(destination, k)) {
             add_next(k, topology_.row_of(node, k), here, destination);
@@ -122,9 +123,9 @@ Hop Routing::one_link(std::uint32_t link) const {
     Hop hop;
     hop.first = link;
     hop.count = 1;
-    hop.wiring = topology_.wiring_of_link(link);
-    const std::uint32_t begin = topology_.first_link(hop.wiring);
-    hop.lane = link - (link - begin) % lane_size_[hop.wiring];
+    hop.dimension = topology_.dimension_of_link(link);
+    const std::uint32_t begin = topology_.first_link(hop.dimension);
+    hop.chain = link - (link - begin) % chain_size_[hop.dimension];
     hop.end = topology_.link_ends(link).to;
     hop.link_class = topology_.link_class(link);
     return hop;
@@ -134,7 +135,7 @@ Hop Routing::run_of(std::uint32_t k,
                     std::uint32_t row,
                     std::uint32_t local,
                     std::uint32_t destination) const {
-    const PlainDimension& dimension = *topology_.wiring(k).plain();
+    const PlainDimension& dimension = *topology_.physical_dimension(k).plain();
     const LinkRun run = dimension.next_run(local, topology_.position(destination, k));
     const std::uint32_t first = topology_.first_link(k, row);
     if (!topology_.uniform(k)) {
@@ -143,8 +144,8 @@ Hop Routing::run_of(std::uint32_t k,
     Hop hop;
     hop.first = first + run.first;
     hop.count = run.count;
-    hop.wiring = k;
-    hop.lane = hop.first - run.first % lane_size_[k];
+    hop.dimension = k;
+    hop.chain = hop.first - run.first % chain_size_[k];
     const std::uint32_t last = link_of(hop, run.count - 1) - first;
     hop.end = topology_.node_in_row(k, row, dimension.ends(last).to);
     hop.link_class = topology_.link_class(first);
@@ -153,16 +154,16 @@ Hop Routing::run_of(std::uint32_t k,
 
 Hop Routing::next_hop(std::uint32_t node, std::uint32_t source, std::uint32_t destination) {
     if (direct_ == nullptr && policy_ == RoutePolicy::DimensionOrder) {
-        Topology::Place place;
+        Topology::LocalNode at;
         if (node >= topology_.ranks()) {
-            place = topology_.place_of_switch(node);
+            at = topology_.local_switch(node);
         } else {
-            place.wiring = lowest_wiring(node, destination);
-            place.row = topology_.row_of(node, place.wiring);
-            place.local = topology_.position(node, place.wiring);
+            at.dimension = lowest_dimension(node, destination);
+            at.row = topology_.row_of(node, at.dimension);
+            at.local = topology_.position(node, at.dimension);
         }
-        if (fabrics_[place.wiring] == nullptr) {
-            return run_of(place.wiring, place.row, place.local, destination);
+        if (fabrics_[at.dimension] == nullptr) {
+            return run_of(at.dimension, at.row, at.local, destination);
         }
     }
     const std::span<const std::uint32_t> links = next_links(node, destination);
@@ -173,7 +174,7 @@ Hop Routing::next_hop(std::uint32_t node, std::uint32_t source, std::uint32_t de
     return one_link(links[hashed_choice(pair_hash(source, destination), node, count)]);
 }
 
-std::uint32_t Routing::lowest_wiring(std::uint32_t rank, std::uint32_t destination) const {
+std::uint32_t Routing::lowest_dimension(std::uint32_t rank, std::uint32_t destination) const {
     std::uint32_t k = 0;
     while (topology_.position(rank, k) == topology_.position(destination, k)) {
         ++k;
@@ -199,8 +200,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Routing::cut_pairs(std::siz
 
 RoutePolicy automatic_policy(const Topology& topology, RoutePolicy usual) {
     RoutePolicy policy = RoutePolicy::DimensionOrder;
-    for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
-        policy = topology.wiring(k).plain() == nullptr ? usual : policy;
+    for (std::uint32_t k = 0; k < topology.physical_dimensions(); ++k) {
+        policy = topology.physical_dimension(k).plain() == nullptr ? usual : policy;
     }
     return policy;
 }
@@ -214,8 +215,8 @@ Routing read_routing(const ConfigView& network,
     const std::string name = network.choice_or("routing", "auto", names);
     RoutePolicy policy = automatic_policy(topology, usual);
     if (name != "auto") {
-        const auto place = std::find(names.begin() + 1, names.end(), name) - (names.begin() + 1);
-        policy = static_cast<RoutePolicy>(place);
+        const auto position = std::find(names.begin() + 1, names.end(), name) - (names.begin() + 1);
+        policy = static_cast<RoutePolicy>(position);
     }
     if (!needed_to_split.empty() &&
         (policy == RoutePolicy::Spray || policy == RoutePolicy::Adaptive)) {

@@ -1,4 +1,4 @@
-// The ways of messages through a topology: equal-cost next links, worked out on demand and shared.
+// The paths of messages through a topology: equal-cost next links, worked out on demand and shared.
 //
 // A product of plain dimensions is routed by its formulas. A fabric that is a graph, and a whole
 // topology with a link down, is routed by shortest paths (fewest links; see shortest_paths.h).
@@ -17,19 +17,19 @@
 namespace astra {
 
 enum class RoutePolicy : std::uint8_t {
-    DimensionOrder,  // the lowest wiring first; equal-cost links of it by the pair's hash
+    DimensionOrder,  // the lowest dimension first; equal-cost links of it by the pair's hash
     Ecmp,            // one of all shortest paths, by the hash of source and destination
     Spray,           // all shortest paths: packet by packet, or an even split of a flow
     Adaptive,        // the equal-cost link that is least loaded when the packet or flow comes to it
 };
 
-// A run of links of the whole topology, all of one wiring and of one class.
+// A run of links of the whole topology, all of one physical dimension and of one class.
 struct Hop {
     std::uint32_t first = 0;  // link
     std::uint32_t count = 0;
-    std::uint32_t wiring = 0;
-    std::uint32_t lane = 0;  // the lane's first link
-    std::uint32_t end = 0;   // node
+    std::uint32_t dimension = 0;  // physical
+    std::uint32_t chain = 0;      // the chain's first link
+    std::uint32_t end = 0;        // node
     std::uint32_t link_class = 0;
 };
 
@@ -43,9 +43,9 @@ class Routing {
     std::uint64_t seed() const { return seed_; }
 
     // Links from `node` on a shortest path to the rank `destination`, which is not that node; of
-    // the lowest wiring only under dimension order. Ascending. Empty: no path (a rank with one link
-    // that does not forward gives it all the same; the next node then has none). Valid until the
-    // next call.
+    // the lowest dimension only under dimension order. Ascending. Empty: no path (a rank with one
+    // link that does not forward gives it all the same; the next node then has none). Valid until
+    // the next call.
     std::span<const std::uint32_t> next_links(std::uint32_t node, std::uint32_t destination) {
         if (direct_ != nullptr) {
             return direct_->next(node, destination);
@@ -65,9 +65,9 @@ class Routing {
     Hop next_hop(std::uint32_t node, std::uint32_t source, std::uint32_t destination);
     // The link of a hop, 0 <= step < count.
     std::uint32_t link_of(const Hop& hop, std::uint32_t step) const {
-        const std::uint32_t place = hop.first - hop.lane + step;
-        const std::uint32_t lane_size = lane_size_[hop.wiring];
-        return hop.lane + (place >= lane_size ? place - lane_size : place);
+        const std::uint32_t position = hop.first - hop.chain + step;
+        const std::uint32_t chain_size = chain_size_[hop.dimension];
+        return hop.chain + (position >= chain_size ? position - chain_size : position);
     }
 
     // Takes a link out of the fabric, or back into it, from now on.
@@ -88,15 +88,15 @@ class Routing {
                std::uint32_t row,
                std::uint32_t local,
                std::uint32_t destination) const;
-    std::uint32_t lowest_wiring(std::uint32_t rank, std::uint32_t destination) const;
-    void find_ways();
+    std::uint32_t lowest_dimension(std::uint32_t rank, std::uint32_t destination) const;
+    void find_paths();
     std::unique_ptr<ShortestPaths> whole_graph() const;
 
     const Topology& topology_;
     RoutePolicy policy_;
     std::uint64_t seed_;
-    std::vector<std::uint32_t> lane_size_;                 // a wiring
-    std::vector<std::unique_ptr<ShortestPaths>> fabrics_;  // a wiring; null for a plain one
+    std::vector<std::uint32_t> chain_size_;                // a dimension
+    std::vector<std::unique_ptr<ShortestPaths>> fabrics_;  // a dimension; null for a plain one
     std::unique_ptr<ShortestPaths> whole_;                 // while a link is down
     ShortestPaths* direct_ = nullptr;  // answers for the whole topology, if one does
     std::vector<bool> up_;             // a link; empty: all

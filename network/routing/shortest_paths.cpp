@@ -13,8 +13,8 @@ namespace {
 
 using Digraph = boost::compressed_sparse_row_graph<boost::directedS>;
 
-// Of the reversed graph: leaves out the links out of nodes that do not forward, so that they are
-// only ends.
+// A filter of the reversed graph: leaves out the links out of nodes that do not forward, so that
+// they are only ends.
 struct Forwarded {
     const Digraph* graph = nullptr;
     const std::vector<bool>* forwards = nullptr;
@@ -173,7 +173,7 @@ bool ShortestPaths::one_component_joins_all() const {
         boost::strong_components(graph,
                                  boost::make_iterator_property_map(
                                      component.begin(), boost::get(boost::vertex_index, graph)));
-    // Of each component: the pairs (port, component) that a link leads into, and out of.
+    // For each component, the pairs (port, component) that a link leads into, and out of.
     using Pair = std::pair<std::uint32_t, std::uint32_t>;
     std::vector<Pair> into;
     std::vector<Pair> out_of;

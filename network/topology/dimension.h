@@ -1,9 +1,9 @@
-// One dimension of a topology: how `ports` equals are wired among themselves, perhaps over
+// One dimension of a topology: the links between its `ports` equals, perhaps over
 // switches. A topology is a product of dimensions (see topology.h). To add a kind: one .cpp in this
 // folder that defines `const DimensionInfo k<Name>Dimension`, and one line in builtins.def.
 //
-// A plain dimension knows its ways by a formula (PlainDimension); a fabric is a graph of switches
-// whose ways are found as shortest paths (Fabric, fabric.h).
+// A plain dimension knows its paths by a formula (PlainDimension); a fabric is a graph of switches
+// whose paths are found as shortest paths (Fabric, fabric.h).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace astra {
 
-// Consecutive links of one lane, taken one after the other: links first, first + 1, …, wrapping
-// round within their lane (a lane is `lane_size()` links that begin at a multiple of it).
+// Consecutive links of one chain, taken one after the other: links first, first + 1, …, wrapping
+// round within their chain (a chain is `chain_size()` links that begin at a multiple of it).
 struct LinkRun {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
@@ -68,8 +68,8 @@ class PlainDimension : public Dimension {
   public:
     PlainDimension(std::uint32_t ports, LinkProperties link) : ports_(ports), link_(link) {}
 
-    virtual std::uint32_t lane_size() const = 0;
-    // The next run of links on the way from a local node to a port, which is not that node.
+    virtual std::uint32_t chain_size() const = 0;
+    // The next run of links on the path from a local node to a port, which is not that node.
     // Repeated from the end of each run it reaches the port. O(1).
     virtual LinkRun next_run(std::uint32_t node, std::uint32_t port) const = 0;
 
@@ -86,10 +86,10 @@ class PlainDimension : public Dimension {
     LinkProperties link_;
 };
 
-// What a study says of a dimension of any kind, and its map for the keys of its own.
+// What a study says of a dimension of any kind, and its map for the keys of the kind.
 struct DimensionKeys {
     std::uint32_t ports = 0;  // >= 1; 0: the kind knows it from its file
-    LinkProperties link;      // bandwidth above 0, unless the kind has links of its own
+    LinkProperties link;      // bandwidth above 0, unless a file gives the links
     const ConfigView& view;
 };
 

@@ -1,4 +1,4 @@
-// A dimension that is a graph of switches: any links, each with its own bandwidth and latency.
+// A dimension that is a graph of switches: any links, each with a bandwidth and latency.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class FabricBuilder {
     // The node of the first of `count` switches "name0", "name1", …
     std::uint32_t add_switches(const std::string& name, std::uint32_t count);
     void link(std::uint32_t from, std::uint32_t to, LinkProperties properties);  // one direction
-    // A link each way. A switch adds its delay to what it sends.
+    // A link in each direction. A switch adds its delay to what it sends.
     void connect(std::uint32_t a, std::uint32_t b, LinkProperties properties);
 
     void set_switch_delay(Duration delay) { switch_delay_ = delay; }

@@ -10,18 +10,18 @@
 
 namespace astra {
 
-Topology::Topology(std::vector<Wiring> wirings) {
-    for (Wiring& wiring : wirings) {
+Topology::Topology(std::vector<PhysicalDimension> dimensions) {
+    for (PhysicalDimension& physical : dimensions) {
         Part part;
-        part.ports = wiring.dimension->ports();
+        part.ports = physical.dimension->ports();
         part.stride = ranks_;
         std::uint32_t stride = ranks_;
-        for (const std::uint32_t size : wiring.dimension->shape()) {
+        for (const std::uint32_t size : physical.dimension->shape()) {
             shape_.push_back({size, stride});
             stride *= size;
         }
         ranks_ *= part.ports;
-        part.wiring = std::move(wiring);
+        part.physical = std::move(physical);
         parts_.push_back(std::move(part));
     }
     number_parts();
@@ -36,11 +36,11 @@ Topology::Topology(std::vector<Wiring> wirings) {
 void Topology::number_parts() {
     nodes_ = ranks_;
     for (Part& part : parts_) {
-        const Dimension& dimension = *part.wiring.dimension;
+        const Dimension& dimension = *part.physical.dimension;
         part.rows = ranks_ / part.ports;
         part.row_links = static_cast<std::uint32_t>(dimension.links());
         part.row_switches = dimension.switches();
-        part.lane_size = dimension.plain() == nullptr ? 1 : dimension.plain()->lane_size();
+        part.chain_size = dimension.plain() == nullptr ? 1 : dimension.plain()->chain_size();
         part.first_link = links_;
         part.first_switch = nodes_;
         links_ += part.row_links * part.rows;
@@ -50,7 +50,7 @@ void Topology::number_parts() {
 }
 
 void Topology::find_classes(Part& part) {
-    const Dimension& dimension = *part.wiring.dimension;
+    const Dimension& dimension = *part.physical.dimension;
     const std::uint32_t distinct = dimension.uniform() ? 1 : part.row_links;
     for (std::uint32_t link = 0; link < distinct; ++link) {
         part.classes.push_back(class_of(dimension.properties(link)));
@@ -58,16 +58,16 @@ void Topology::find_classes(Part& part) {
 }
 
 std::uint32_t Topology::class_of(const LinkProperties& properties) {
-    const auto [place, is_new] =
+    const auto [known, is_new] =
         class_numbers_.try_emplace(properties, static_cast<std::uint32_t>(classes_.size()));
     if (is_new) {
         classes_.push_back(properties);
     }
-    return place->second;
+    return known->second;
 }
 
-std::uint32_t Topology::wiring_of_link(std::uint32_t link) const {
-    std::uint32_t k = wirings() - 1;
+std::uint32_t Topology::dimension_of_link(std::uint32_t link) const {
+    std::uint32_t k = physical_dimensions() - 1;
     while (k > 0 && parts_[k].first_link > link) {
         --k;
     }
@@ -75,22 +75,22 @@ std::uint32_t Topology::wiring_of_link(std::uint32_t link) const {
 }
 
 std::uint32_t Topology::link_class(std::uint32_t link) const {
-    const Part& part = parts_[wiring_of_link(link)];
+    const Part& part = parts_[dimension_of_link(link)];
     const auto classes = static_cast<std::uint32_t>(part.classes.size());
     return part.classes[classes == 1 ? 0 : (link - part.first_link) % classes];
 }
 
-Topology::Place Topology::place_of_switch(std::uint32_t node) const {
-    Place place;
-    place.wiring = wirings() - 1;
-    while (place.wiring > 0 && parts_[place.wiring].first_switch > node) {
-        --place.wiring;
+Topology::LocalNode Topology::local_switch(std::uint32_t node) const {
+    LocalNode found;
+    found.dimension = physical_dimensions() - 1;
+    while (found.dimension > 0 && parts_[found.dimension].first_switch > node) {
+        --found.dimension;
     }
-    const Part& part = parts_[place.wiring];
+    const Part& part = parts_[found.dimension];
     ASTRA_CHECK(node >= part.first_switch && part.row_switches > 0, "the node is a switch");
-    place.row = (node - part.first_switch) / part.row_switches;
-    place.local = part.ports + (node - part.first_switch) % part.row_switches;
-    return place;
+    found.row = (node - part.first_switch) / part.row_switches;
+    found.local = part.ports + (node - part.first_switch) % part.row_switches;
+    return found;
 }
 
 std::uint32_t Topology::row_of(std::uint32_t rank, std::uint32_t k) const {
@@ -107,14 +107,14 @@ std::uint32_t Topology::node_in_row(std::uint32_t k, std::uint32_t row, std::uin
 }
 
 bool Topology::forwards(std::uint32_t node) const {
-    return node >= ranks_ || wirings() > 1 || wiring(0).ports_forward();
+    return node >= ranks_ || physical_dimensions() > 1 || physical_dimension(0).ports_forward();
 }
 
 LinkEnds Topology::link_ends(std::uint32_t link) const {
-    const std::uint32_t k = wiring_of_link(link);
+    const std::uint32_t k = dimension_of_link(link);
     const Part& part = parts_[k];
     const std::uint32_t row = (link - part.first_link) / part.row_links;
-    const LinkEnds local = part.wiring.dimension->ends((link - part.first_link) % part.row_links);
+    const LinkEnds local = part.physical.dimension->ends((link - part.first_link) % part.row_links);
     return {node_in_row(k, row, local.from), node_in_row(k, row, local.to)};
 }
 
@@ -122,29 +122,30 @@ std::string Topology::node_name(std::uint32_t node) const {
     if (node < ranks_) {
         return std::to_string(node);
     }
-    const Place place = place_of_switch(node);
-    const Part& part = parts_[place.wiring];
-    const std::string name = part.wiring.dimension->switch_name(place.local - part.ports);
-    if (part.wiring.dimension->plain() != nullptr) {
-        return fmt::format("{}{}.{}", name, place.wiring, place.row);
+    const LocalNode found = local_switch(node);
+    const Part& part = parts_[found.dimension];
+    const std::string name = part.physical.dimension->switch_name(found.local - part.ports);
+    if (part.physical.dimension->plain() != nullptr) {
+        return fmt::format("{}{}.{}", name, found.dimension, found.row);
     }
-    return wirings() == 1 ? name : fmt::format("{}.{}.{}", name, place.wiring, place.row);
+    return physical_dimensions() == 1 ? name
+                                      : fmt::format("{}.{}.{}", name, found.dimension, found.row);
 }
 
-std::string Topology::describe_wiring(std::uint32_t k) const {
-    return fmt::format("{} of {}", parts_[k].wiring.kind, parts_[k].ports);
+std::string Topology::describe_dimension(std::uint32_t k) const {
+    return fmt::format("{} of {}", parts_[k].physical.kind, parts_[k].ports);
 }
 
 std::string Topology::describe() const {
     std::string text;
     for (std::uint32_t k = 0; k < parts_.size(); ++k) {
         const Part& part = parts_[k];
-        text += (text.empty() ? "" : " x ") + describe_wiring(k);
+        text += (text.empty() ? "" : " x ") + describe_dimension(k);
         if (part.row_links > 0 || uniform(k)) {
             const LinkProperties link = classes_[part.classes.front()];
             text += fmt::format(" ({}, {} a link)",
-                                part.wiring.bandwidth_text.empty() ? to_text(link.bandwidth)
-                                                                   : part.wiring.bandwidth_text,
+                                part.physical.bandwidth_text.empty() ? to_text(link.bandwidth)
+                                                                     : part.physical.bandwidth_text,
                                 to_text(link.latency));
         }
     }
@@ -152,7 +153,7 @@ std::string Topology::describe() const {
 }
 
 void Topology::change_link(std::uint32_t link, const LinkOverride& change) {
-    Part& part = parts_[wiring_of_link(link)];
+    Part& part = parts_[dimension_of_link(link)];
     const std::size_t known = part.classes.size();
     for (std::size_t i = known; i < std::size_t{part.rows} * part.row_links; ++i) {
         part.classes.push_back(part.classes[i % known]);
@@ -170,23 +171,23 @@ void Topology::change_link(std::uint32_t link, const LinkOverride& change) {
 }
 
 // The one row that holds both nodes; its `local` is that of `from`.
-std::optional<Topology::Place> Topology::row_with(std::uint32_t from, std::uint32_t to) const {
+std::optional<Topology::LocalNode> Topology::row_with(std::uint32_t from, std::uint32_t to) const {
     if (from >= ranks_) {
-        const Place place = place_of_switch(from);
-        const bool same = to >= ranks_ ? place_of_switch(to).wiring == place.wiring &&
-                                             place_of_switch(to).row == place.row
-                                       : row_of(to, place.wiring) == place.row;
-        return same ? std::optional(place) : std::nullopt;
+        const LocalNode found = local_switch(from);
+        const bool same = to >= ranks_ ? local_switch(to).dimension == found.dimension &&
+                                             local_switch(to).row == found.row
+                                       : row_of(to, found.dimension) == found.row;
+        return same ? std::optional(found) : std::nullopt;
     }
     if (to >= ranks_) {
-        const auto place = row_with(to, from);
-        return place
-                   ? std::optional(Place{place->wiring, place->row, position(from, place->wiring)})
-                   : std::nullopt;
+        const auto found = row_with(to, from);
+        return found ? std::optional(LocalNode{
+                           found->dimension, found->row, position(from, found->dimension)})
+                     : std::nullopt;
     }
-    for (std::uint32_t k = 0; k < wirings(); ++k) {
+    for (std::uint32_t k = 0; k < physical_dimensions(); ++k) {
         if (position(from, k) != position(to, k) && row_of(from, k) == row_of(to, k)) {
-            return Place{k, row_of(from, k), position(from, k)};
+            return LocalNode{k, row_of(from, k), position(from, k)};
         }
     }
     return std::nullopt;
@@ -194,12 +195,12 @@ std::optional<Topology::Place> Topology::row_with(std::uint32_t from, std::uint3
 
 std::vector<std::uint32_t> Topology::links_between(std::uint32_t from, std::uint32_t to) const {
     std::vector<std::uint32_t> found;
-    const auto place = row_with(from, to);
-    if (!place) {
+    const auto at = row_with(from, to);
+    if (!at) {
         return found;
     }
-    const Dimension& dimension = wiring(place->wiring);
-    const std::uint32_t first = first_link(place->wiring, place->row);
+    const Dimension& dimension = physical_dimension(at->dimension);
+    const std::uint32_t first = first_link(at->dimension, at->row);
     for (std::uint32_t link = 0; link < dimension.links(); ++link) {
         const LinkEnds ends = link_ends(first + link);
         if (ends.from == from && ends.to == to) {

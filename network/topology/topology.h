@@ -1,10 +1,11 @@
-// The fabric: a product of wirings over all ranks. It does not change once it is routed; routing.h
-// finds the ways through it.
+// The fabric: a product of physical dimensions over all ranks. It does not change once it is
+// routed; routing.h finds the paths through it.
 //
-// Rank r has in wiring k the position (r / (n_0 · … · n_{k-1})) mod n_k: wiring 0 varies fastest.
-// The ranks that differ in wiring k alone form a row, wired as its Dimension says. A collective
-// sees dimensions: each wiring is one, unless it gives itself another shape (rail_optimised is
-// two). topology_reader.h makes one from a study.
+// Rank r has in physical dimension k the position (r / (n_0 · … · n_{k-1})) mod n_k: that of
+// dimension 0 varies fastest. The ranks that differ in physical dimension k alone form a row, which
+// has the links that its Dimension says. A collective sees dimensions: each physical one is one,
+// unless it gives itself another shape (rail_optimised is two). topology_reader.h makes a topology
+// from a study.
 //
 // Nodes: ranks 0 … ranks()-1, then the switches. Links: 0 … links()-1, directed.
 #pragma once
@@ -31,12 +32,12 @@ struct LinkOverride {
 
 class Topology {
   public:
-    struct Wiring {
+    struct PhysicalDimension {
         std::string kind;
         std::unique_ptr<const Dimension> dimension;
         std::string bandwidth_text;  // as configured, for people; "" = made from its links
     };
-    explicit Topology(std::vector<Wiring> wirings);
+    explicit Topology(std::vector<PhysicalDimension> dimensions);
 
     std::uint32_t ranks() const { return ranks_; }
     std::uint32_t nodes() const { return nodes_; }
@@ -62,45 +63,47 @@ class Topology {
     // Makes a link differ from the others, before anything is routed.
     void change_link(std::uint32_t link, const LinkOverride& change);
 
-    // --- wirings ---
-    std::uint32_t wirings() const { return static_cast<std::uint32_t>(parts_.size()); }
-    const Dimension& wiring(std::uint32_t k) const { return *parts_[k].wiring.dimension; }
+    // --- physical dimensions ---
+    std::uint32_t physical_dimensions() const { return static_cast<std::uint32_t>(parts_.size()); }
+    const Dimension& physical_dimension(std::uint32_t k) const {
+        return *parts_[k].physical.dimension;
+    }
     std::uint32_t first_link(std::uint32_t k) const { return parts_[k].first_link; }
     std::uint32_t first_link(std::uint32_t k, std::uint32_t row) const {
         return parts_[k].first_link + row * parts_[k].row_links;
     }
-    std::uint32_t wiring_of_link(std::uint32_t link) const;
-    // Whether all links of a wiring are of one class.
+    std::uint32_t dimension_of_link(std::uint32_t link) const;
+    // Whether all links of a physical dimension are of one class.
     bool uniform(std::uint32_t k) const { return parts_[k].classes.size() == 1; }
-    // Links of a wiring that follow each other in a lane; 1 where there are no runs.
-    std::uint32_t lane_size(std::uint32_t k) const { return parts_[k].lane_size; }
+    // The links of a chain of a physical dimension; 1 where there are no runs.
+    std::uint32_t chain_size(std::uint32_t k) const { return parts_[k].chain_size; }
     std::uint32_t position(std::uint32_t rank, std::uint32_t k) const {
         return positions_[std::size_t{rank} * parts_.size() + k];
     }
     std::uint32_t row_of(std::uint32_t rank, std::uint32_t k) const;
-    struct Place {
-        std::uint32_t wiring = 0;
+    struct LocalNode {
+        std::uint32_t dimension = 0;  // physical
         std::uint32_t row = 0;
         std::uint32_t local = 0;  // node of the Dimension
     };
-    Place place_of_switch(std::uint32_t node) const;
+    LocalNode local_switch(std::uint32_t node) const;
     std::uint32_t node_in_row(std::uint32_t k, std::uint32_t row, std::uint32_t local) const;
     // Whether a node passes on what is for others.
     bool forwards(std::uint32_t node) const;
 
     std::uint32_t links_of(std::uint32_t k) const { return parts_[k].row_links * parts_[k].rows; }
     // "switch of 16".
-    std::string describe_wiring(std::uint32_t k) const;
+    std::string describe_dimension(std::uint32_t k) const;
 
-    // "5" for rank 5; a switch by its own name, followed by its wiring and row where there are
-    // several: "leaf3", "switch1.0".
+    // "5" for rank 5; a switch by its own name, followed by its physical dimension and row
+    // where there are several: "leaf3", "switch1.0".
     std::string node_name(std::uint32_t node) const;
     // "ring of 8 (50GiB/s, 500 ns a link) x switch of 4 (…)".
     std::string describe() const;
 
   private:
     struct Part {
-        Wiring wiring;
+        PhysicalDimension physical;
         std::uint32_t ports = 1;
         std::uint32_t stride = 1;
         std::uint32_t rows = 1;
@@ -108,8 +111,9 @@ class Topology {
         std::uint32_t row_links = 0;
         std::uint32_t first_switch = 0;  // node
         std::uint32_t row_switches = 0;
-        std::uint32_t lane_size = 1;
-        // Of all links alike (1), of each link of a row, or of each link of the wiring.
+        std::uint32_t chain_size = 1;
+        // One class for all links, one for each link of a row, or one for each link of the
+        // dimension.
         std::vector<std::uint32_t> classes;
     };
     struct LogicalDimension {
@@ -119,7 +123,7 @@ class Topology {
     void number_parts();
     void find_classes(Part& part);
     std::uint32_t class_of(const LinkProperties& properties);
-    std::optional<Place> row_with(std::uint32_t from, std::uint32_t to) const;
+    std::optional<LocalNode> row_with(std::uint32_t from, std::uint32_t to) const;
 
     std::vector<Part> parts_;
     std::vector<LogicalDimension> shape_;

@@ -34,25 +34,6 @@ LinkProperties read_link(const ConfigView& item, bool needed) {
     return link;
 }
 
-Topology::Wiring read_wiring(const ConfigView& item) {
-    const DimensionInfo& kind = kind_named(item.at("topology"));
-    Topology::Wiring wiring;
-    wiring.kind = kind.name;
-    std::uint32_t ports = 0;
-    if (!kind.from_file || item.has("ranks")) {
-        ports = static_cast<std::uint32_t>(item.at("ranks").as_integer(1, kMostRanks));
-        if (!kind.takes(ports)) {
-            item.at("ranks").fail(kind.refusal(ports));
-        }
-    }
-    const LinkProperties link = read_link(item, !kind.from_file);
-    if (!kind.from_file) {
-        wiring.bandwidth_text = item.at("bandwidth").as_string();
-    }
-    wiring.dimension = kind.build({ports, link, item});
-    return wiring;
-}
-
 std::uint32_t node_named(const Topology& topology, const ConfigView& name) {
     const std::string text = name.as_string();
     std::uint32_t rank = 0;
@@ -105,28 +86,46 @@ void read_changes(Topology& topology, const ConfigView& list) {
 
 }  // namespace
 
+Topology::PhysicalDimension read_dimension(const ConfigView& item, const DimensionInfo& kind) {
+    Topology::PhysicalDimension dimension;
+    dimension.kind = kind.name;
+    std::uint32_t ports = 0;
+    if (!kind.from_file || item.has("ranks")) {
+        ports = static_cast<std::uint32_t>(item.at("ranks").as_integer(1, kMostRanks));
+        if (!kind.takes(ports)) {
+            item.at("ranks").fail(kind.refusal(ports));
+        }
+    }
+    const LinkProperties link = read_link(item, !kind.from_file);
+    if (!kind.from_file) {
+        dimension.bandwidth_text = item.at("bandwidth").as_string();
+    }
+    dimension.dimension = kind.build({ports, link, item});
+    return dimension;
+}
+
 Topology read_topology(const ConfigView& network) {
     const ConfigView list = network.at("dimensions");
-    std::vector<Topology::Wiring> wirings;
+    std::vector<Topology::PhysicalDimension> dimensions;
     std::uint64_t ranks = 1;
     std::uint64_t links = 0;
     for (const ConfigView& item : list.items()) {
-        wirings.push_back(read_wiring(item));
-        ranks *= wirings.back().dimension->ports();
+        dimensions.push_back(read_dimension(item, kind_named(item.at("topology"))));
+        ranks *= dimensions.back().dimension->ports();
         if (ranks > kMostRanks) {
             item.at("ranks").fail(fmt::format("the product of all ranks passes {}", kMostRanks));
         }
     }
-    if (wirings.empty()) {
+    if (dimensions.empty()) {
         list.fail("a network needs at least one dimension");
     }
-    for (const Topology::Wiring& wiring : wirings) {
-        links += wiring.dimension->links() * (ranks / wiring.dimension->ports());
+    for (const Topology::PhysicalDimension& physical : dimensions) {
+        links += physical.dimension->links() * (ranks / physical.dimension->ports());
     }
     if (links > kMostLinks) {
         list.fail(fmt::format("{} links; at most {} can be held", links, kMostLinks));
     }
-    Topology topology(std::move(wirings));
+    Topology topology(std::move(dimensions));
     if (const auto overrides = network.find("links")) {
         read_changes(topology, *overrides);
     }

@@ -13,6 +13,10 @@ namespace astra {
 // its seed. Throws ConfigError.
 Topology read_topology(const ConfigView& network);
 
+// One entry of network.dimensions, whose `topology` is that kind. Throws ConfigError: at `ranks`
+// where the kind refuses so many.
+Topology::PhysicalDimension read_dimension(const ConfigView& item, const DimensionInfo& kind);
+
 // The links from node `from` to node `to` of a map with those keys, and back again unless it says
 // `both: no`. Throws ConfigError.
 std::vector<std::uint32_t> links_named(const Topology& topology, const ConfigView& item);

@@ -75,7 +75,8 @@ PatternCost MessagePaths::pattern(std::span<const std::pair<std::uint32_t, std::
     const Topology& topology = routing_.topology();
     PatternCost cost;
     std::vector<std::uint32_t> carried;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> met;  // place on the way, link
+    std::vector<std::pair<std::uint32_t, std::uint32_t>>
+        met;  // link of the path: its index, its number
     std::uint64_t slowest = 0;
     std::uint64_t latencies_ps = 0;
     std::uint64_t first_latency_ps = 0;
@@ -84,21 +85,21 @@ PatternCost MessagePaths::pattern(std::span<const std::pair<std::uint32_t, std::
         std::uint64_t latency_ps = 0;
         std::uint64_t stored = 0;
         std::vector<PatternCost::Crossing> crossings;
-        const auto way = links(source, destination);
-        for (std::uint32_t place = 0; place < way.size(); ++place) {
-            const std::uint32_t link_class = topology.link_class(way[place]);
+        const auto path = links(source, destination);
+        for (std::uint32_t i = 0; i < path.size(); ++i) {
+            const std::uint32_t link_class = topology.link_class(path[i]);
             if (crossings.empty() || crossings.back().link_class != link_class) {
                 crossings.push_back({link_class, 0});
             }
             ++crossings.back().links;
             latency_ps += topology.classes()[link_class].latency.ps;
             stored += weight(link_class, 1);
-            carried.push_back(way[place]);
-            met.emplace_back(place, way[place]);
+            carried.push_back(path[i]);
+            met.emplace_back(i, path[i]);
         }
         if (cost.crossings.empty()) {
-            cost.first_link = way.front();
-            cost.first_class = topology.link_class(way.front());
+            cost.first_link = path.front();
+            cost.first_class = topology.link_class(path.front());
         }
         latencies_ps = saturating_add(latencies_ps, latency_ps);
         if (cost.crossings.empty()) {
@@ -110,7 +111,7 @@ PatternCost MessagePaths::pattern(std::span<const std::pair<std::uint32_t, std::
             slowest = stored;
             cost.crossings = std::move(crossings);
         }
-        cost.one_switch = cost.one_switch && way.size() == 2;
+        cost.one_switch = cost.one_switch && path.size() == 2;
         if (longest_run_ > run) {
             run = longest_run_;
             cost.busiest_class = run_class_;
@@ -130,7 +131,7 @@ PatternCost MessagePaths::pattern(std::span<const std::pair<std::uint32_t, std::
     });
     cost.alike = cost.alike && carried.size() % busiest.second == 0 &&
                  carried.size() / busiest.second == different(carried);
-    // On rings and lines every link of a way carries the message of a member at each link of it,
+    // On rings and lines every link of a path carries the message of a member at each link of it,
     // whether or not that member was among the pairs.
     const std::uint32_t busiest_class = topology.link_class(busiest.first);
     if (run == 1 || weight(busiest_class, busiest.second) > weight(cost.busiest_class, run)) {

@@ -1,5 +1,5 @@
 // What messages cost on an empty network: alpha (latencies) and beta (bandwidths) of the links on
-// their ways, and how many of the messages that members send at the same time share a link.
+// their paths, and how many of the messages that members send at the same time share a link.
 //
 // The α-β model with sharing: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
 // communication operations in MPICH" (2005), section 3; shared links as in their section 4.
@@ -24,7 +24,7 @@ struct PatternCost {
         std::uint32_t links = 0;
         bool operator==(const Crossing&) const = default;
     };
-    std::uint64_t latency_ps = 0;          // of all links of the way; the mean of all ways
+    std::uint64_t latency_ps = 0;          // of all links of the path; the mean of all paths
     std::vector<Crossing> crossings;       // links of the slowest path
     std::vector<Path::Stretch> stretches;  // the same by their rates
     // Where most come to a link at the same time, and where it has most to carry in all.
@@ -34,8 +34,8 @@ struct PatternCost {
     std::uint32_t load = 1;
     std::uint32_t first_link = 0;  // of member 0
     std::uint32_t first_class = 0;
-    bool one_switch = true;  // every way has two links
-    bool alike = true;       // all ways have the same links, and all links the same load
+    bool one_switch = true;  // every path has two links
+    bool alike = true;       // all paths have the same links, and all links the same load
 };
 
 class MessagePaths {
@@ -43,7 +43,8 @@ class MessagePaths {
     // The routing outlives this.
     MessagePaths(Routing& routing, const BackendInfo& backend);
 
-    // Of the pairs, all or the first ones of them; not empty. O(links of them).
+    // The cost of a pattern of pairs, of which it gets all or the first ones; not empty. O(links of
+    // them).
     PatternCost pattern(std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs);
 
     // When a message of a pattern arrives that leaves at `at_ps`, and from when on its sender's
@@ -66,7 +67,7 @@ class MessagePaths {
     const BackendInfo& backend_;
     std::vector<TransferClock> clocks_;  // a class
     std::vector<std::uint32_t> links_;
-    std::uint32_t longest_run_ = 1;  // of the last way: links of one lane
+    std::uint32_t longest_run_ = 1;  // of the last path: links of one chain
     std::uint32_t run_class_ = 0;
 };
 

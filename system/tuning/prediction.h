@@ -4,10 +4,10 @@
 // Steps follow each other as the program says; a step goes on when its last message has come, been
 // taken (endpoint delay) and reduced (γ). Of a program that is the same for every member one member
 // is followed, and what the others send at the same time counts as load on the links (α-β:
-// message_paths.h): exact where all ways are alike. Where they are not, and where members differ,
+// message_paths.h): exact where all paths are alike. Where they are not, and where members differ,
 // the program runs by itself in a sandbox, unless its messages are too many.
 //
-// Cost: O(stored sends) for one member, after a survey of the ways; in a sandbox what the run
+// Cost: O(stored sends) for one member, after a survey of the paths; in a sandbox what the run
 // costs.
 #pragma once
 

@@ -29,28 +29,28 @@ struct Shape {
     std::uint64_t latency_ps;
 };
 
-// A dimension of any kind with a study's defaults for the keys of its own.
-inline Topology::Wiring wiring_of(const DimensionInfo& kind,
-                                  std::uint32_t ports,
-                                  LinkProperties link) {
+// A dimension of any kind with a study's defaults for the keys of the kind.
+inline Topology::PhysicalDimension dimension_of(const DimensionInfo& kind,
+                                                std::uint32_t ports,
+                                                LinkProperties link) {
     const ConfigTree no_keys = ConfigTree::empty_map("test");
     return {std::string(kind.name), kind.build({ports, link, no_keys.root()}), ""};
 }
 
 inline Topology build(const std::vector<Shape>& shapes) {
-    std::vector<Topology::Wiring> wirings;
+    std::vector<Topology::PhysicalDimension> dimensions;
     for (const Shape& shape : shapes) {
         for (const DimensionInfo* kind : dimension_kinds()) {
             if (kind->name == shape.kind) {
-                wirings.push_back(
-                    wiring_of(*kind, shape.ports, {shape.bandwidth, {shape.latency_ps}}));
+                dimensions.push_back(
+                    dimension_of(*kind, shape.ports, {shape.bandwidth, {shape.latency_ps}}));
             }
         }
     }
-    if (wirings.size() != shapes.size()) {
+    if (dimensions.size() != shapes.size()) {
         throw std::invalid_argument("no such topology");
     }
-    return Topology(std::move(wirings));
+    return Topology(std::move(dimensions));
 }
 
 // The links of the one path from a rank to another, in order.

@@ -15,7 +15,7 @@
 namespace astra::test {
 namespace {
 
-// The least sum of latencies along any way that the policy may take.
+// The least sum of latencies along any path that the policy may take.
 std::uint64_t least_latency(Routing& routing, std::uint32_t node, std::uint32_t destination) {
     if (node == destination) {
         return 0;

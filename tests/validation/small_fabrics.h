@@ -168,7 +168,7 @@ inline std::uint64_t rate_of(const TestNetwork& network, std::uint32_t rank, boo
     return bits_per_s;
 }
 
-// Packets of a flow take several ways though its receiver wants them in order.
+// Packets of a flow take several paths though its receiver wants them in order.
 inline bool overtakes(const NetworkModel& model, RoutePolicy policy) {
     for (const packet::TransportInfo* transport : packet::transports()) {
         if (transport->name == model.transport && transport->in_order) {

@@ -174,7 +174,7 @@ std::string describe(Routing& routing) {
         text += describe_diversity("shortest paths", report.paths);
     }
     // A link that is down makes every policy look at the whole graph.
-    if (topology.wirings() > 1 && report.down_links == 0 && report.paths.pairs > 0) {
+    if (topology.physical_dimensions() > 1 && report.down_links == 0 && report.paths.pairs > 0) {
         Routing in_order(topology, RoutePolicy::DimensionOrder, 1);
         text += describe_diversity("dimension order",
                                    report_paths(in_order, report.paths.destinations));

@@ -43,7 +43,7 @@ std::vector<LinkRecord> CarriedBytes::records() const {
                                topology_->node_name(ends.to),
                                size,
                                transfer_time(size, topology_->link(link).bandwidth),
-                               topology_->wiring_of_link(link)});
+                               topology_->dimension_of_link(link)});
         }
     }
     return records;

@@ -8,7 +8,8 @@ namespace astra {
 
 namespace {
 
-// Of a number in 0 .. 2^63; std::floor is a call where the processor may lack the instruction.
+// The whole part of a number in 0 .. 2^63; std::floor is a call where the processor may lack the
+// instruction.
 double floor_of(double value) {
     return static_cast<double>(static_cast<std::int64_t>(value));
 }
@@ -362,7 +363,7 @@ bool Filling::gather() {
                    (comes_late(first.constraint) || (!batch_.empty() && now.level < level))) {
             start_again();
         } else if (now.sure) {
-            // Of a batch all have one level; that of a true bound differs by rounding at most.
+            // All of a batch have one level; that of a true bound differs by rounding at most.
             level = batch_.empty() ? now.level : level;
             batch_.push_back(first.constraint);
             in_batch_[first.constraint] = 1;

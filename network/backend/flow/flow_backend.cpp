@@ -71,11 +71,11 @@ std::uint32_t FlowBackend::class_of(const Flow& flow) {
         return new_class(flow.source, flow.destination);
     }
     const std::uint64_t pair = (std::uint64_t{flow.source} << 32) | flow.destination;
-    const auto [place, is_new] = class_of_pair_.try_emplace(pair, 0U);
+    const auto [known, is_new] = class_of_pair_.try_emplace(pair, 0U);
     if (is_new) {
-        place->second = new_class(flow.source, flow.destination);
+        known->second = new_class(flow.source, flow.destination);
     }
-    return place->second;
+    return known->second;
 }
 
 void FlowBackend::find_route(RouteClass& route_class) {

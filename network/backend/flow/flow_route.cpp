@@ -15,7 +15,7 @@ void FlowRoute::clear() {
 }
 
 RouteFinder::RouteFinder(Routing& routing)
-    : routing_(routing), topology_(routing.topology()), place_(topology_.nodes()) {}
+    : routing_(routing), topology_(routing.topology()), index_(topology_.nodes()) {}
 
 void RouteFinder::find(std::uint32_t source,
                        std::uint32_t destination,
@@ -66,13 +66,13 @@ void RouteFinder::step(const Part& from,
 }
 
 void RouteFinder::reach(std::uint32_t node, double part, std::uint64_t latency_ps) {
-    const std::uint32_t place = place_[node];
-    if (place < next_layer_.size() && next_layer_[place].node == node) {
-        next_layer_[place].part += part;
-        next_layer_[place].latency_ps = std::max(next_layer_[place].latency_ps, latency_ps);
+    const std::uint32_t index = index_[node];
+    if (index < next_layer_.size() && next_layer_[index].node == node) {
+        next_layer_[index].part += part;
+        next_layer_[index].latency_ps = std::max(next_layer_[index].latency_ps, latency_ps);
         return;
     }
-    place_[node] = static_cast<std::uint32_t>(next_layer_.size());
+    index_[node] = static_cast<std::uint32_t>(next_layer_.size());
     next_layer_.push_back({node, part, latency_ps});
 }
 

@@ -20,7 +20,7 @@ struct LinkShare {
 struct FlowRoute {
     std::vector<LinkShare> shares;
     std::vector<std::uint32_t> end_of_layer;
-    Duration latency;  // of the longest way
+    Duration latency;  // of the longest path
     void clear();
 };
 
@@ -53,7 +53,7 @@ class RouteFinder {
     const Topology& topology_;
     std::vector<Part> layer_;
     std::vector<Part> next_layer_;
-    std::vector<std::uint32_t> place_;  // a node: its place in next_layer_, if it is there
+    std::vector<std::uint32_t> index_;  // a node: its index in next_layer_, if it is there
 };
 
 }  // namespace astra

@@ -43,10 +43,10 @@ void GroupHeap::sift_up(std::uint32_t position, Entry entry) {
         if (entries_[parent].at_ps <= entry.at_ps) {
             break;
         }
-        place(position, entries_[parent]);
+        put(position, entries_[parent]);
         position = parent;
     }
-    place(position, entry);
+    put(position, entry);
 }
 
 void GroupHeap::sift_down(std::uint32_t position, Entry entry) {
@@ -62,10 +62,10 @@ void GroupHeap::sift_down(std::uint32_t position, Entry entry) {
         if (entry.at_ps <= entries_[child].at_ps) {
             break;
         }
-        place(position, entries_[child]);
+        put(position, entries_[child]);
         position = child;
     }
-    place(position, entry);
+    put(position, entry);
 }
 
 void GroupHeap::rebuild(std::span<const Entry> changes) {
@@ -83,7 +83,7 @@ void GroupHeap::rebuild(std::span<const Entry> changes) {
         if (entry.at_ps == kMaxPs) {
             position_[entry.group] = kAbsent;
         } else {
-            place(kept++, entry);
+            put(kept++, entry);
         }
     }
     entries_.resize(kept);

@@ -33,7 +33,7 @@ class GroupHeap {
     static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
 
     void set(Entry change);
-    void place(std::uint32_t position, Entry entry) {
+    void put(std::uint32_t position, Entry entry) {
         entries_[position] = entry;
         position_[entry.group] = position;
     }

@@ -1,4 +1,5 @@
-// From links to the constraints that a solver needs: few, though a sprayed flow crosses many links.
+// Makes of links the constraints that a solver needs: few, though a sprayed flow crosses many
+// links.
 //
 // A block is a set of links that every flow so far loads equally, all or none: together they are
 // one constraint of their number times the least bandwidth. A block that another route cuts is

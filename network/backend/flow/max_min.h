@@ -71,7 +71,7 @@ class MaxMin {
     // No flow is faster than `level`; nothing is shared. A cap costs least if each flow has its
     // own, as a neighbour that needs to slow a flow of a cap down visits all flows that run at it.
     ConstraintId add_cap(Bandwidth level);
-    // From the next solve on. Visits all flows on the constraint.
+    // Holds from the next solve on. Visits all flows on the constraint.
     void set_capacity(ConstraintId id, Bandwidth capacity);
 
     // The flow starts with the next solve. Requires a use, and no constraint twice. Cost O(uses).

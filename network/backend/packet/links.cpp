@@ -420,7 +420,7 @@ std::vector<LinkRecord> Links::records() const {
         record.to = topology_.node_name(ends.to);
         record.bytes = {link.wire_bytes};
         record.busy = {link.busy_ps};
-        record.dimension = topology_.wiring_of_link(id);
+        record.dimension = topology_.dimension_of_link(id);
         record.payload = {link.payload_bytes};
         record.peak_queue = {link.peak_bytes};
         record.pauses = counted.pauses;

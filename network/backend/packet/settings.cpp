@@ -32,8 +32,8 @@ Settings read_settings(const ConfigView& packet) {
     settings.mtu_bytes = small_size(packet, "mtu", settings.mtu_bytes, 1);
     settings.header_bytes = small_size(packet, "header", settings.header_bytes, 0);
     settings.control_bytes = small_size(packet, "control", settings.control_bytes, 0);
-    const std::array<std::string, 2> ways = {"store_and_forward", "cut_through"};
-    settings.cut_through = packet.choice_or("switching", ways[0], ways) == ways[1];
+    const std::array<std::string, 2> modes = {"store_and_forward", "cut_through"};
+    settings.cut_through = packet.choice_or("switching", modes[0], modes) == modes[1];
     if (packet.has("buffer")) {
         const Bytes buffer = packet.at("buffer").as_bytes();
         if (buffer.count < settings.full_bytes()) {

@@ -1,5 +1,5 @@
 // Three tiers of switches: pods of leaves and aggregations, joined by cores. Aggregation j of every
-// pod is on the same cores (Al-Fares et al., SIGCOMM 2008), so that a pod has one way down.
+// pod is on the same cores (Al-Fares et al., SIGCOMM 2008), so that a pod has one path down.
 #include <algorithm>
 
 #include "network/topology/fabric.h"

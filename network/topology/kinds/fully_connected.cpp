@@ -12,7 +12,7 @@ class FullyConnected final : public PlainDimension {
         : PlainDimension(ports, link), ports_(ports) {}
 
     std::uint64_t links() const override { return std::uint64_t{ports_} * (ports_ - 1); }
-    std::uint32_t lane_size() const override { return 1; }
+    std::uint32_t chain_size() const override { return 1; }
 
     LinkEnds ends(std::uint32_t link) const override {
         const std::uint32_t from = link / (ports_ - 1);

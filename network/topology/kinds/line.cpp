@@ -8,14 +8,14 @@ namespace astra {
 
 namespace {
 
-// Lane 0 runs upwards, link i from port i to i + 1. Lane 1 runs downwards, link n - 1 + i from port
-// n - 1 - i to n - 2 - i.
+// Chain 0 runs upwards, link i from port i to i + 1. Chain 1 runs downwards, link n - 1 + i from
+// port n - 1 - i to n - 2 - i.
 class Line final : public PlainDimension {
   public:
     Line(std::uint32_t ports, LinkProperties link) : PlainDimension(ports, link), ports_(ports) {}
 
     std::uint64_t links() const override { return std::uint64_t{2} * (ports_ - 1); }
-    std::uint32_t lane_size() const override { return std::max(ports_ - 1, 1U); }
+    std::uint32_t chain_size() const override { return std::max(ports_ - 1, 1U); }
 
     LinkEnds ends(std::uint32_t link) const override {
         if (link < ports_ - 1) {

@@ -1,5 +1,5 @@
-// A ring: a link to either neighbour, the shorter way round, clockwise (upwards) on a tie; or one
-// direction only.
+// A ring: a link to either neighbour, in the shorter direction, clockwise (upwards) on a tie; or
+// one direction only.
 #include <array>
 
 #include "network/topology/dimension.h"
@@ -8,20 +8,20 @@ namespace astra {
 
 namespace {
 
-// Lane 0 runs clockwise, link i from port i to i + 1. Lane 1, if there is one, runs the other way,
-// link n + i from port -i to -i - 1 (mod n). A ring of two has one link each way: both are
-// clockwise.
+// Chain 0 runs clockwise, link i from port i to i + 1. Chain 1, if there is one, runs the other
+// way, link n + i from port -i to -i - 1 (mod n). A ring of two has one link in each direction:
+// both are clockwise.
 class Ring final : public PlainDimension {
   public:
     Ring(std::uint32_t ports, LinkProperties link, bool both_directions)
         : PlainDimension(ports, link),
           ports_(ports),
-          lanes_(both_directions && ports > 2 ? 2 : 1) {}
+          chains_(both_directions && ports > 2 ? 2 : 1) {}
 
     std::uint64_t links() const override {
-        return ports_ == 1 ? 0 : std::uint64_t{lanes_} * ports_;
+        return ports_ == 1 ? 0 : std::uint64_t{chains_} * ports_;
     }
-    std::uint32_t lane_size() const override { return ports_; }
+    std::uint32_t chain_size() const override { return ports_; }
 
     LinkEnds ends(std::uint32_t link) const override {
         if (link < ports_) {
@@ -34,7 +34,7 @@ class Ring final : public PlainDimension {
     LinkRun next_run(std::uint32_t node, std::uint32_t port) const override {
         const std::uint32_t up = port >= node ? port - node : port + ports_ - node;
         const std::uint32_t down = ports_ - up;
-        if (up <= down || lanes_ == 1) {
+        if (up <= down || chains_ == 1) {
             return {node, up};
         }
         return {ports_ + mirrored(node), down};
@@ -44,7 +44,7 @@ class Ring final : public PlainDimension {
     std::uint32_t mirrored(std::uint32_t i) const { return i == 0 ? 0 : ports_ - i; }
 
     std::uint32_t ports_;
-    std::uint32_t lanes_;
+    std::uint32_t chains_;
 };
 
 }  // namespace

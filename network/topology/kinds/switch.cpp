@@ -13,7 +13,7 @@ class Switch final : public PlainDimension {
 
     std::uint32_t switches() const override { return ports_ == 1 ? 0 : 1; }
     std::uint64_t links() const override { return ports_ == 1 ? 0 : std::uint64_t{2} * ports_; }
-    std::uint32_t lane_size() const override { return 1; }
+    std::uint32_t chain_size() const override { return 1; }
     bool uniform() const override { return delay_.ps == 0; }
     LinkProperties properties(std::uint32_t link) const override {
         LinkProperties all = PlainDimension::properties(link);

@@ -81,7 +81,7 @@ TEST(CongestionUnawareTest, ShiftAcrossARing) {
 // Rank r has the coordinates (r mod 4, r / 4). Those with r mod 4 < 3 go one up in either
 // dimension: 100 ns on the ring, 2·1000 ns over the switch, 2^20 / (25·2^30) s = 39,062.5 ns on the
 // slower one; 41,162.5 ns together. From r mod 4 = 3 the carry takes it two up in dimension 1,
-// which is the same way over a switch.
+// which is the same path over a switch.
 TEST(CongestionUnawareTest, ShiftOverTwoDimensions) {
     EXPECT_EQ(
         run("congestion_unaware",
@@ -114,7 +114,7 @@ TEST(CongestionAwareTest, TheFirstInjectedIsServedFirst) {
 }
 
 // A message of 0 bytes does not overtake: it waits for the wire and arrives with the one before it.
-TEST(CongestionAwareTest, AnEmptyMessageKeepsItsPlace) {
+TEST(CongestionAwareTest, AnEmptyMessageWaitsItsTurn) {
     EXPECT_EQ(run("congestion_aware",
                   {{"ring", 4, gib_a_second(50), 500'000}},
                   {inject(0, 1, kMiB), inject(0, 1, {0}), inject(0, 1, kMiB)}),

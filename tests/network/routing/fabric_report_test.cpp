@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kLink = 8'000'000'000;  // bits a second: 1 GB/s
 
-// Of a network of the dimensions `dimensions`, as text; also where pairs have no path.
+// The report of a network of the dimensions `dimensions`, as text; also where pairs have no path.
 class Reported {
   public:
     explicit Reported(const std::string& dimensions,
@@ -43,7 +43,7 @@ class Reported {
     double back_in_links() const {
         return static_cast<double>(report_.bisection.back.bits_per_s) / kLink;
     }
-    // Of full bisection.
+    // The network has full bisection.
     double ratio() const {
         return static_cast<double>(report_.bisection.forth.bits_per_s) /
                static_cast<double>(report_.bisection.full.bits_per_s);
@@ -87,7 +87,7 @@ TEST(FabricReportTest, Ring) {
     }
 }
 
-// One direction: n - 1 links to the rank behind, n / 2 on average; one link each way.
+// One direction: n - 1 links to the rank behind, n / 2 on average; one link in each direction.
 TEST(FabricReportTest, RingOfOneDirection) {
     const Reported ring(dimension("topology: ring, ranks: 8, direction: clockwise"));
     EXPECT_EQ(ring.paths().diameter_links, 7U);
@@ -97,7 +97,7 @@ TEST(FabricReportTest, RingOfOneDirection) {
 }
 
 // A mesh of 5 x 4: (5 - 1) + (4 - 1) links; the halves, two rows of five each, touch in 5 links.
-// From corner to corner there are C(7, 3) = 35 ways.
+// From corner to corner there are C(7, 3) = 35 paths.
 TEST(FabricReportTest, Mesh) {
     const Reported mesh(dimension("topology: line, ranks: 5") + ", " +
                         dimension("topology: line, ranks: 4"));
@@ -108,7 +108,7 @@ TEST(FabricReportTest, Mesh) {
 
 // k-ary n-cube (Dally, IEEE ToC 1990): n·k/2 links; 2·k^(n-1) links between the halves. In a ring
 // of 4 the distances are 0, 1, 2, 1, one on average, so n·64/63 without the rank itself. The
-// farthest rank is 2 links away in each dimension, in any order: 6! / (2!·2!·2!) = 90 ways (a ring
+// farthest rank is 2 links away in each dimension, in any order: 6! / (2!·2!·2!) = 90 paths (a ring
 // goes clockwise on a tie), and one in dimension order.
 TEST(FabricReportTest, Torus) {
     const Reported torus(times(3, "topology: ring, ranks: 4"));
@@ -123,8 +123,8 @@ TEST(FabricReportTest, Torus) {
     EXPECT_EQ(ordered.paths().pairs_of_one_first_link, 64U * 63);
 }
 
-// d = 5: C(5, k) ranks are k links away, by k! ways: (5·1 + 10·2 + 10·6 + 5·24 + 1·120) / 31 on
-// average. Half of the ranks have their link of the last dimension between the halves. All ways
+// d = 5: C(5, k) ranks are k links away, by k! paths: (5·1 + 10·2 + 10·6 + 5·24 + 1·120) / 31 on
+// average. Half of the ranks have their link of the last dimension between the halves. All paths
 // begin with one link for the 5 neighbours alone.
 TEST(FabricReportTest, Hypercube) {
     const Reported cube(times(5, "topology: ring, ranks: 2"));
@@ -161,7 +161,7 @@ TEST(FabricReportTest, Switch) {
     EXPECT_EQ(network->classes[1].properties.latency.ps, 600'000U);
 }
 
-// 64 hosts, 8 a leaf. To 7 hosts there is one way of 2 links, to 56 one a spine, of 4 links: wire
+// 64 hosts, 8 a leaf. To 7 hosts there is one path of 2 links, to 56 one a spine, of 4 links: wire
 // 4·500 ns and three switches of 300 ns. Four leaves with 8 / oversubscription uplinks each are a
 // half.
 TEST(FabricReportTest, LeafSpine) {
@@ -194,7 +194,7 @@ TEST(FabricReportTest, PlanesShareNoLink) {
     EXPECT_DOUBLE_EQ(network.ratio(), 1);
 }
 
-// k = 4: 4 ways between pods, 2 within a pod, 1 on a leaf; full bisection.
+// k = 4: 4 paths between pods, 2 within a pod, 1 on a leaf; full bisection.
 TEST(FabricReportTest, FatTree) {
     const Reported tree(
         dimension("topology: fat_tree, ranks: 16, hosts_per_leaf: 2, leaves_per_pod: 2"));
@@ -250,21 +250,21 @@ TEST(FabricReportTest, LargeFabricsAreSampled) {
     EXPECT_DOUBLE_EQ(ring.paths().mean_links, 2048.0 * 2048 / 4095);
 }
 
-struct Way {
+struct Shortest {
     std::uint32_t links = 0;
     std::uint64_t paths = 0;
     std::uint64_t latency_ps = 0;
 };
 
-Way walk(Routing& routing, std::uint32_t node, std::uint32_t destination) {
+Shortest walk(Routing& routing, std::uint32_t node, std::uint32_t destination) {
     if (node == destination) {
         return {0, 1, 0};
     }
-    Way sum;
+    Shortest sum;
     const auto next = routing.next_links(node, destination);
     for (const std::uint32_t link : std::vector<std::uint32_t>(next.begin(), next.end())) {
         const Topology& topology = routing.topology();
-        const Way rest = walk(routing, topology.link_ends(link).to, destination);
+        const Shortest rest = walk(routing, topology.link_ends(link).to, destination);
         sum = {rest.links + 1,
                sum.paths + rest.paths,
                std::max(sum.latency_ps, rest.latency_ps + topology.link(link).latency.ps)};
@@ -288,12 +288,12 @@ TEST(FabricReportTest, AgreesWithWalkingEveryPath) {
                 if (from == to) {
                     continue;
                 }
-                const Way way = walk(network.routing(), from, to);
-                links += way.links;
-                paths += static_cast<double>(way.paths);
-                sum.most_paths = std::max(sum.most_paths, way.paths);
-                sum.diameter_links = std::max(sum.diameter_links, way.links);
-                sum.longest.ps = std::max(sum.longest.ps, way.latency_ps);
+                const Shortest path = walk(network.routing(), from, to);
+                links += path.links;
+                paths += static_cast<double>(path.paths);
+                sum.most_paths = std::max(sum.most_paths, path.paths);
+                sum.diameter_links = std::max(sum.diameter_links, path.links);
+                sum.longest.ps = std::max(sum.longest.ps, path.latency_ps);
                 ++sum.pairs;
             }
         }
@@ -320,8 +320,8 @@ TEST(FabricReportTest, DeadEndsAreNoWays) {
     EXPECT_EQ(network.paths().diameter_links, 2U);
 }
 
-// a has two links to s and one back, b and c one each way: 2 of the 6 pairs begin with one of two
-// links, and all end with one.
+// a has two links to s and one back, b and c one in each direction: 2 of the 6 pairs begin with one
+// of two links, and all end with one.
 TEST(FabricReportTest, FirstAndLastLinksAreToldApart) {
     const test::ScratchFolder folder;
     std::ofstream(folder.file("graph.yml"))
@@ -353,9 +353,9 @@ TEST(FabricReportTest, BisectionIsTheSmallestCut) {
                 builder.link(from, to, links.back().properties);
             }
         }
-        std::vector<Topology::Wiring> wirings;
-        wirings.push_back({"custom", builder.build(), ""});
-        const Topology topology(std::move(wirings));
+        std::vector<Topology::PhysicalDimension> dimensions;
+        dimensions.push_back({"custom", builder.build(), ""});
+        const Topology topology(std::move(dimensions));
         const BisectionReport report = report_bisection(Routing(topology, RoutePolicy::Ecmp, 1));
         std::uint64_t forth = ~std::uint64_t{0};
         std::uint64_t back = forth;

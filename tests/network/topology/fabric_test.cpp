@@ -1,4 +1,4 @@
-// Fabrics of switches: how many nodes and links, which equal-cost ways, and what their files
+// Fabrics of switches: how many nodes and links, which equal-cost paths, and what their files
 // refuse.
 #include <algorithm>
 #include <cstdint>
@@ -31,18 +31,18 @@ class Network {
     Routing& routing() { return routing_; }
     std::size_t switches() const { return topology_.nodes() - topology_.ranks(); }
     // Links on a shortest path, and how many such paths there are.
-    struct Ways {
+    struct Shortest {
         std::uint32_t links = 0;
         std::uint64_t paths = 0;
     };
-    Ways ways(std::uint32_t node, std::uint32_t destination) {
+    Shortest shortest(std::uint32_t node, std::uint32_t destination) {
         if (node == destination) {
             return {0, 1};
         }
-        Ways sum;
+        Shortest sum;
         const auto next = routing_.next_links(node, destination);
         for (const std::uint32_t link : std::vector<std::uint32_t>(next.begin(), next.end())) {
-            const Ways rest = ways(topology_.link_ends(link).to, destination);
+            const Shortest rest = shortest(topology_.link_ends(link).to, destination);
             sum = {rest.links + 1, sum.paths + rest.paths};
         }
         return sum;
@@ -94,10 +94,10 @@ TEST(LeafSpineTest, CountsAndWays) {
     Network network = one_dimension("topology: leaf_spine, ranks: 64, hosts_per_leaf: 8");
     EXPECT_EQ(network.switches(), 16U);
     EXPECT_EQ(network.topology().links(), 256U);
-    EXPECT_EQ(network.ways(0, 7).links, 2U);
-    EXPECT_EQ(network.ways(0, 7).paths, 1U);
-    EXPECT_EQ(network.ways(0, 8).links, 4U);
-    EXPECT_EQ(network.ways(0, 8).paths, 8U);
+    EXPECT_EQ(network.shortest(0, 7).links, 2U);
+    EXPECT_EQ(network.shortest(0, 7).paths, 1U);
+    EXPECT_EQ(network.shortest(0, 8).links, 4U);
+    EXPECT_EQ(network.shortest(0, 8).paths, 8U);
     EXPECT_EQ(network.topology().node_name(64), "leaf0");
     EXPECT_EQ(network.topology().node_name(72), "spine0");
 }
@@ -119,15 +119,15 @@ TEST(LeafSpineTest, OversubscriptionAndFasterUplinks) {
     EXPECT_EQ(network.link("leaf0", "0").latency.ps, 800'000U);
 }
 
-// Two planes with two NICs each: 4 links a host, 2·2 ways to a neighbour on the leaf... each NIC
+// Two planes with two NICs each: 4 links a host, 2·2 paths to a neighbour on the leaf... each NIC
 // of a plane reaches it by each of its two NICs there: 2 planes · 2 · 2.
 TEST(LeafSpineTest, PlanesAndNics) {
     Network network = one_dimension(
         "topology: leaf_spine, ranks: 4, hosts_per_leaf: 2, planes: 2, nics: 4, spines: 3");
     EXPECT_EQ(network.switches(), 2U * (2 + 3));
     EXPECT_EQ(network.topology().links(), 2U * 2 * (4 * 2 + 2 * 3));
-    EXPECT_EQ(network.ways(0, 1).paths, 2U * 2 * 2);
-    EXPECT_EQ(network.ways(0, 2).paths, 2U * 2 * 3 * 2);
+    EXPECT_EQ(network.shortest(0, 1).paths, 2U * 2 * 2);
+    EXPECT_EQ(network.shortest(0, 2).paths, 2U * 2 * 3 * 2);
     EXPECT_EQ(network.topology().node_name(4 + 5), "plane1.leaf0");
 }
 
@@ -135,7 +135,7 @@ TEST(LeafSpineTest, PlanesAndNics) {
 TEST(LeafSpineTest, ALeafNeedNotBeFull) {
     Network network = one_dimension("topology: leaf_spine, ranks: 5, hosts_per_leaf: 2, spines: 1");
     EXPECT_EQ(network.switches(), 4U);
-    EXPECT_EQ(network.ways(4, 0).links, 4U);
+    EXPECT_EQ(network.shortest(4, 0).links, 4U);
 }
 
 // 16 hosts, 2 a leaf, 2 leaves a pod: 4 pods; the k = 4 fat tree of Al-Fares et al.: 8 leaves, 8
@@ -145,11 +145,11 @@ TEST(FatTreeTest, IsTheFatTreeOfFour) {
         one_dimension("topology: fat_tree, ranks: 16, hosts_per_leaf: 2, leaves_per_pod: 2");
     EXPECT_EQ(network.switches(), 20U);
     EXPECT_EQ(network.topology().links(), 2U * 3 * 16);
-    EXPECT_EQ(network.ways(0, 1).links, 2U);
-    EXPECT_EQ(network.ways(0, 2).links, 4U);
-    EXPECT_EQ(network.ways(0, 2).paths, 2U);
-    EXPECT_EQ(network.ways(0, 4).links, 6U);
-    EXPECT_EQ(network.ways(0, 4).paths, 4U);
+    EXPECT_EQ(network.shortest(0, 1).links, 2U);
+    EXPECT_EQ(network.shortest(0, 2).links, 4U);
+    EXPECT_EQ(network.shortest(0, 2).paths, 2U);
+    EXPECT_EQ(network.shortest(0, 4).links, 6U);
+    EXPECT_EQ(network.shortest(0, 4).paths, 4U);
 }
 
 // Four nodes of 8: rank 8·n + i is on rail i. Same node: over the node's switch. Same rail: one
@@ -158,10 +158,10 @@ TEST(RailOptimisedTest, RailsAndNodes) {
     Network network =
         one_dimension("topology: rail_optimised, ranks: 32, domain_bandwidth: 900GB/s");
     EXPECT_EQ(network.switches(), 4U + 8 + 4);
-    EXPECT_EQ(network.ways(0, 7).links, 2U);
-    EXPECT_EQ(network.ways(3, 8 + 3).links, 2U);
-    EXPECT_EQ(network.ways(0, 8 + 1).links, 4U);
-    EXPECT_EQ(network.ways(0, 8 + 1).paths, 4U);
+    EXPECT_EQ(network.shortest(0, 7).links, 2U);
+    EXPECT_EQ(network.shortest(3, 8 + 3).links, 2U);
+    EXPECT_EQ(network.shortest(0, 8 + 1).links, 4U);
+    EXPECT_EQ(network.shortest(0, 8 + 1).paths, 4U);
     EXPECT_EQ(network.link("0", "node0").bandwidth.bits_per_s, 7'200'000'000'000U);
     ASSERT_EQ(network.topology().dimensions(), 2U);
     EXPECT_EQ(network.topology().ports(0), 8U);
@@ -171,8 +171,8 @@ TEST(RailOptimisedTest, RailsAndNodes) {
 // Rails alone: to another rail a rank goes over its node's switch, before or after the rail.
 TEST(RailOptimisedTest, RailsAloneForwardOverTheNode) {
     Network network = one_dimension("topology: rail_optimised, ranks: 32, spines: 0");
-    EXPECT_EQ(network.ways(0, 8 + 1).links, 4U);
-    EXPECT_EQ(network.ways(0, 8 + 1).paths, 2U);
+    EXPECT_EQ(network.shortest(0, 8 + 1).links, 4U);
+    EXPECT_EQ(network.shortest(0, 8 + 1).paths, 2U);
     expect_error(
         "dimensions: [{topology: rail_optimised, ranks: 32, bandwidth: 1GB/s, spines: 0, forward: "
         "no}]",
@@ -212,7 +212,7 @@ TEST(DragonflyTest, EveryTwoGroupsAreJoined) {
     }
     EXPECT_EQ(joined.size(), 9U * 9);
     for (std::uint32_t destination = 1; destination < 72; ++destination) {
-        EXPECT_LE(network.ways(0, destination).links, 5U) << destination;
+        EXPECT_LE(network.shortest(0, destination).links, 5U) << destination;
     }
     expect_error(
         "dimensions: [{topology: dragonfly, ranks: 73, bandwidth: 1GB/s, "
@@ -244,9 +244,9 @@ TEST_F(CustomTest, HostsSwitchesAndLinksOfTheirOwn) {
               "  - {from: s, to: b, direction: one, bandwidth: 10Gbps}\n"));
     EXPECT_EQ(network.topology().ranks(), 3U);
     EXPECT_EQ(network.topology().links(), 2U * 5 + 1);
-    EXPECT_EQ(network.ways(0, 1).links, 2U);  // by the link of one direction
-    EXPECT_EQ(network.ways(1, 0).links, 3U);
-    EXPECT_EQ(network.ways(1, 0).paths, 2U);
+    EXPECT_EQ(network.shortest(0, 1).links, 2U);  // by the link of one direction
+    EXPECT_EQ(network.shortest(1, 0).links, 3U);
+    EXPECT_EQ(network.shortest(1, 0).paths, 2U);
     EXPECT_EQ(network.link("1", "t").bandwidth.bits_per_s, 25'000'000'000U);
     EXPECT_EQ(network.link("t", "2").latency.ps, 7'000'000U);
     EXPECT_EQ(network.link("s", "1").bandwidth.bits_per_s, 10'000'000'000U);
@@ -257,7 +257,7 @@ TEST_F(CustomTest, HostsForwardOnlyWhereTheFileSaysSo) {
     const std::string links =
         "hosts: 3\nbandwidth: 1GB/s\nlinks: [{from: host0, to: host1}, {from: host1, to: host2}]\n";
     Network network(study(links + "hosts_forward: true\n"));
-    EXPECT_EQ(network.ways(0, 2).links, 2U);
+    EXPECT_EQ(network.shortest(0, 2).links, 2U);
     expect_error(study(links), {"no path from rank 2 to rank 0", "nor for 1 other"});
 }
 
@@ -312,9 +312,9 @@ TEST(LinkOverrideTest, OneLinkDiffers) {
 TEST(LinkOverrideTest, ALinkDownIsGoneRound) {
     const std::string ring = "dimensions: [{topology: ring, ranks: 8, bandwidth: 1GB/s}]\n";
     Network network(ring + "links: [{from: 0, to: 1, down: true}]\n");
-    EXPECT_EQ(network.ways(0, 1).links, 7U);
-    EXPECT_EQ(network.ways(0, 4).links, 4U);  // the other way round
-    EXPECT_EQ(network.ways(1, 4).links, 3U);
+    EXPECT_EQ(network.shortest(0, 1).links, 7U);
+    EXPECT_EQ(network.shortest(0, 4).links, 4U);  // the other way round
+    EXPECT_EQ(network.shortest(1, 4).links, 3U);
     expect_error(ring + "links: [{from: 0, to: 1, down: true}, {from: 4, to: 5, down: true}]\n",
                  {"network.yml:2", "no path from rank"});
     expect_error(
@@ -327,8 +327,8 @@ TEST(LinkOverrideTest, ALinkDownInALeafSpineLeavesTheOthers) {
     Network network(
         "dimensions: [{topology: leaf_spine, ranks: 16, hosts_per_leaf: 4, bandwidth: 1GB/s}]\n"
         "links: [{from: leaf0, to: spine2, down: true}]\n");
-    EXPECT_EQ(network.ways(0, 4).paths, 3U);
-    EXPECT_EQ(network.ways(4, 8).paths, 4U);
+    EXPECT_EQ(network.shortest(0, 4).paths, 3U);
+    EXPECT_EQ(network.shortest(4, 8).paths, 4U);
 }
 
 TEST(LinkOverrideTest, LinksThatAreNotThereAreNamed) {
@@ -354,17 +354,18 @@ TEST(RoutingTest, LinksComeBack) {
         network.routing().set_up(link, true);
     }
     EXPECT_TRUE(network.routing().cut_pairs(1000).empty());
-    EXPECT_EQ(network.ways(0, 4).paths, 4U);
+    EXPECT_EQ(network.shortest(0, 4).paths, 4U);
 }
 
-// Dimension order stays in the lowest wiring; the others may leave it: 3! orders of one link each.
+// Dimension order stays in the lowest dimension; the others may leave it: 3! orders of one link
+// each.
 TEST(RoutingTest, OnlyDimensionOrderKeepsTheOrder) {
     const std::string cube =
         "dimensions: [{topology: ring, ranks: 2, bandwidth: 1GB/s}, {topology: ring, ranks: 2, "
         "bandwidth: 1GB/s}, {topology: ring, ranks: 2, bandwidth: 1GB/s}]\nrouting: ";
-    EXPECT_EQ(Network(cube + "dimension_order").ways(0, 7).paths, 1U);
-    EXPECT_EQ(Network(cube + "auto").ways(0, 7).paths, 1U);
-    EXPECT_EQ(Network(cube + "ecmp").ways(0, 7).paths, 6U);
+    EXPECT_EQ(Network(cube + "dimension_order").shortest(0, 7).paths, 1U);
+    EXPECT_EQ(Network(cube + "auto").shortest(0, 7).paths, 1U);
+    EXPECT_EQ(Network(cube + "ecmp").shortest(0, 7).paths, 6U);
 }
 
 // The choice of 64 pairs among 8 is not far from even, differs with the seed and is repeated.

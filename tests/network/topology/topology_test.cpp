@@ -43,11 +43,11 @@ std::vector<Kind> kinds(const std::vector<std::uint32_t>& ports) {
 }
 
 Topology build(const std::vector<Kind>& shapes) {
-    std::vector<Topology::Wiring> wirings;
+    std::vector<Topology::PhysicalDimension> dimensions;
     for (const Kind& shape : shapes) {
-        wirings.push_back(wiring_of(*shape.kind, shape.ports, {{1}, {}}));
+        dimensions.push_back(dimension_of(*shape.kind, shape.ports, {{1}, {}}));
     }
-    return Topology(std::move(wirings));
+    return Topology(std::move(dimensions));
 }
 
 const DimensionInfo* kind_named(std::string_view name) {
@@ -68,7 +68,7 @@ std::string name_of(const std::vector<Kind>& shapes) {
     return text;
 }
 
-// Links on the shortest way between every two ranks: [source][destination].
+// Links on the shortest path between every two ranks: [source][destination].
 using Distances = std::vector<std::vector<std::uint32_t>>;
 
 Distances shortest_ways(const Topology& topology) {
@@ -92,30 +92,30 @@ Distances shortest_ways(const Topology& topology) {
 
 struct Walk {
     std::string fault;
-    std::vector<std::uint32_t> links_in;  // a wiring
-    std::vector<std::uint32_t> wirings;   // in the order of travel, repetitions left out
+    std::vector<std::uint32_t> links_in;    // a physical dimension
+    std::vector<std::uint32_t> dimensions;  // in the order of travel, repetitions left out
 };
 
 // Follows next_hop from rank to rank, link by link.
 Walk walk(Routing& routing, std::uint32_t source, std::uint32_t destination) {
     const Topology& topology = routing.topology();
     Walk result;
-    result.links_in.resize(topology.wirings());
+    result.links_in.resize(topology.physical_dimensions());
     std::vector<std::uint32_t> visited = {source};
     std::uint32_t node = source;
     while (node != destination) {
         const Hop hop = routing.next_hop(node, source, destination);
-        if (hop.count == 0 || hop.wiring >= topology.wirings()) {
+        if (hop.count == 0 || hop.dimension >= topology.physical_dimensions()) {
             result.fault = "an empty hop from node " + std::to_string(node);
             return result;
         }
-        if (result.wirings.empty() || result.wirings.back() != hop.wiring) {
-            result.wirings.push_back(hop.wiring);
+        if (result.dimensions.empty() || result.dimensions.back() != hop.dimension) {
+            result.dimensions.push_back(hop.dimension);
         }
         for (std::uint32_t step = 0; step < hop.count; ++step) {
             const std::uint32_t link = routing.link_of(hop, step);
-            if (link >= topology.links() || topology.wiring_of_link(link) != hop.wiring) {
-                result.fault = "link " + std::to_string(link) + " is none of its wiring";
+            if (link >= topology.links() || topology.dimension_of_link(link) != hop.dimension) {
+                result.fault = "link " + std::to_string(link) + " is none of its dimension";
                 return result;
             }
             const LinkEnds ends = topology.link_ends(link);
@@ -129,7 +129,7 @@ Walk walk(Routing& routing, std::uint32_t source, std::uint32_t destination) {
                 return result;
             }
             visited.push_back(node);
-            ++result.links_in[hop.wiring];
+            ++result.links_in[hop.dimension];
         }
         if (hop.end != node) {
             result.fault = "the end of the hop is not where the links of the hop lead";
@@ -140,7 +140,7 @@ Walk walk(Routing& routing, std::uint32_t source, std::uint32_t destination) {
 }
 
 // Every pair of ranks: routed without a loop, in the order of the dimensions, on as few links in
-// each dimension as the shortest way in that dimension alone has.
+// each dimension as the shortest path in that dimension alone has.
 void expect_routes(const Topology& topology, const std::vector<const Distances*>& alone) {
     Routing routing(topology, RoutePolicy::DimensionOrder, 1);
     for (std::uint32_t source = 0; source < topology.ranks(); ++source) {
@@ -148,40 +148,40 @@ void expect_routes(const Topology& topology, const std::vector<const Distances*>
             if (source == destination) {
                 continue;
             }
-            const Walk way = walk(routing, source, destination);
-            ASSERT_EQ(way.fault, "") << "from " << source << " to " << destination;
+            const Walk path = walk(routing, source, destination);
+            ASSERT_EQ(path.fault, "") << "from " << source << " to " << destination;
             std::vector<std::uint32_t> differing;
-            for (std::uint32_t k = 0; k < topology.wirings(); ++k) {
+            for (std::uint32_t k = 0; k < topology.physical_dimensions(); ++k) {
                 const std::uint32_t from = topology.position(source, k);
                 const std::uint32_t to = topology.position(destination, k);
                 if (from != to) {
                     differing.push_back(k);
                 }
-                ASSERT_EQ(way.links_in[k], (*alone[k])[from][to])
+                ASSERT_EQ(path.links_in[k], (*alone[k])[from][to])
                     << "from " << source << " to " << destination << ", dimension " << k;
             }
-            ASSERT_EQ(way.wirings, differing) << "from " << source << " to " << destination;
+            ASSERT_EQ(path.dimensions, differing) << "from " << source << " to " << destination;
         }
     }
 }
 
-// No two links join the same nodes, but in fabrics; a link of wiring k changes that position only;
-// link numbers grow with their wiring.
+// No two links join the same nodes, but in fabrics; a link of dimension k changes that position
+// only; link numbers grow with their dimension.
 void expect_links(const Topology& topology) {
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
     std::uint32_t previous = 0;
     for (std::uint32_t link = 0; link < topology.links(); ++link) {
         const LinkEnds ends = topology.link_ends(link);
         ASSERT_NE(ends.from, ends.to) << "link " << link;
-        const std::uint32_t k = topology.wiring_of_link(link);
+        const std::uint32_t k = topology.dimension_of_link(link);
         const bool is_new = seen.insert({ends.from, ends.to}).second;
-        ASSERT_TRUE(is_new || topology.wiring(k).plain() == nullptr) << "link " << link;
+        ASSERT_TRUE(is_new || topology.physical_dimension(k).plain() == nullptr) << "link " << link;
         ASSERT_GE(k, previous);
         previous = k;
         if (ends.from >= topology.ranks() || ends.to >= topology.ranks()) {
             continue;
         }
-        for (std::uint32_t other = 0; other < topology.wirings(); ++other) {
+        for (std::uint32_t other = 0; other < topology.physical_dimensions(); ++other) {
             const bool same =
                 topology.position(ends.from, other) == topology.position(ends.to, other);
             ASSERT_EQ(same, other != k) << "link " << link;
@@ -189,7 +189,7 @@ void expect_links(const Topology& topology) {
     }
 }
 
-// Coordinates are the digits of the rank, dimension 0 lowest; so are positions.
+// Coordinates are those of the rank in mixed radix, dimension 0 lowest; so are positions.
 void expect_coordinates(const Topology& topology) {
     std::uint32_t product = 1;
     for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
@@ -204,9 +204,10 @@ void expect_coordinates(const Topology& topology) {
         }
         ASSERT_EQ(coordinates, rank);
         std::uint32_t positions = 0;
-        for (std::uint32_t k = topology.wirings(); k-- > 0;) {
-            ASSERT_LT(topology.position(rank, k), topology.wiring(k).ports());
-            positions = positions * topology.wiring(k).ports() + topology.position(rank, k);
+        for (std::uint32_t k = topology.physical_dimensions(); k-- > 0;) {
+            ASSERT_LT(topology.position(rank, k), topology.physical_dimension(k).ports());
+            positions =
+                positions * topology.physical_dimension(k).ports() + topology.position(rank, k);
         }
         ASSERT_EQ(positions, rank);
     }
@@ -261,7 +262,7 @@ TEST(TopologyPropertyTest, ProductsOfThreeAreRoutedInDimensionOrder) {
     }
 }
 
-// The product of graphs has no short cuts: the dimensions' shortest ways add up to the shortest
+// The product of graphs has no short cuts: the dimensions' shortest paths add up to the shortest
 // one.
 TEST(TopologyPropertyTest, WaysThroughProductsAreShortestToo) {
     for (const Kind& a : kinds({4, 5})) {
@@ -271,8 +272,8 @@ TEST(TopologyPropertyTest, WaysThroughProductsAreShortestToo) {
             const Distances shortest = shortest_ways(topology);
             for (std::uint32_t source = 0; source < topology.ranks(); ++source) {
                 for (std::uint32_t destination = 0; destination < topology.ranks(); ++destination) {
-                    const Walk way = walk(routing, source, destination);
-                    ASSERT_EQ(way.links_in[0] + way.links_in[1], shortest[source][destination]);
+                    const Walk path = walk(routing, source, destination);
+                    ASSERT_EQ(path.links_in[0] + path.links_in[1], shortest[source][destination]);
                 }
             }
         }

@@ -4,7 +4,7 @@
 //
 //   key             default        meaning (section of the paper)
 //   initial_window  auto           packets sent unasked (3.2); auto: what the empty path holds on
-//                                  the way there and back at line rate, and one switch queue
+//                                  the path there and back at line rate, and one switch queue
 //   header_queue    8 packets      bytes of headers and control that may wait at a port, by default
 //                                  as many as of data (3.1)
 //   control_weight  10             control packets that may go before a data packet that waits
@@ -118,7 +118,7 @@ class Ndp final : public Transport {
     void time_out(std::uint32_t packet) override { allow_again(packet); }
 
   private:
-    // Of a flow: what its sender may send, and what its receiver has not asked for.
+    // The state of a flow: what its sender may send, and what its receiver has not asked for.
     struct State {
         std::uint32_t credit = 0;
         std::uint32_t unasked = 0;   // packets that still need a pull

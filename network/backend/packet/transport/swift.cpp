@@ -259,7 +259,7 @@ class Swift final : public Transport {
         }
     }
 
-    // At most once in a round trip.
+    // Happens at most once in a round trip.
     void shrink(State& state, std::uint64_t factor) const {
         const std::uint64_t now = fabric_.now_ps();
         if (state.has_shrunk && now - state.shrunk_ps < state.round_ps) {

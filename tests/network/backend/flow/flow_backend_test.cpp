@@ -47,9 +47,9 @@ TEST(FlowBackendTest, Incast) {
     }
 }
 
-// Every pair of 64: 63 flows into each host, 63 · 2^18 · 20 ps = 330.30 us on the wire, and the way
-// of the last. Flows within a leaf start 1 us sooner, so that the wire is not idle then: between
-// the bound and 2 % more.
+// Every pair of 64: 63 flows into each host, 63 · 2^18 · 20 ps = 330.30 us on the wire, and the
+// path of the last. Flows within a leaf start 1 us sooner, so that the wire is not idle then:
+// between the bound and 2 % more.
 TEST(FlowBackendTest, AllToAllIsAtTheWireBound) {
     TestNetwork network = flow_network(leaf_spine(64, 8));
     std::vector<Injection> flows;
@@ -201,7 +201,7 @@ TEST(FlowBackendTest, LinksFailOnTheWay) {
     }
 }
 
-// On a line whose ranks forward, the way to the rank that is cut off must not be looked for for
+// On a line whose ranks forward, the path to the rank that is cut off must not be looked for for
 // ever.
 TEST(FlowBackendTest, ARankThatIsCutOffIsNotLookedForInCircles) {
     TestNetwork network =
