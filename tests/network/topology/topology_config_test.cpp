@@ -1,4 +1,5 @@
 // Topologies read from configuration, and what is refused.
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -79,6 +80,38 @@ TEST(TopologyConfigTest, NumbersOutOfRangeAreRefused) {
     expect_error("dimensions: [{topology: ring, ranks: 4, bandwidth: 0}]", {"bandwidth"});
     expect_error("dimensions: [{topology: ring, ranks: 4, bandwidth: 0GB/s}]", {"above 0"});
     expect_error("dimensions: [{topology: ring, ranks: 4, bandwidth: 100}]", {"bandwidth"});
+}
+
+// A kind that takes powers of two only: a ring otherwise.
+const DimensionInfo kPowersOfTwo = {
+    .name = "powers_of_two",
+    .summary = "a ring of a power of two",
+    .build = [](const DimensionKeys& keys) { return dimension_kinds().find("ring")->build(keys); },
+    .refusal =
+        [](std::uint32_t ports) {
+            return std::has_single_bit(ports) ? std::string()
+                                              : std::to_string(ports) + " is no power of two";
+        }};
+
+std::uint32_t ports_of(const std::string& item) {
+    const ConfigTree tree = ConfigTree::parse_text(item, "network.yaml");
+    return read_dimension(tree.root(), kPowersOfTwo).dimension->ports();
+}
+
+TEST(TopologyConfigTest, AKindMayRefuseASize) {
+    EXPECT_EQ(ports_of("ranks: 1\nbandwidth: 1GB/s"), 1U);
+    EXPECT_EQ(ports_of("ranks: 64\nbandwidth: 1GB/s"), 64U);
+    for (const std::string ranks : {"3", "12", "65535"}) {
+        std::string error;
+        try {
+            ports_of("bandwidth: 1GB/s\nranks: " + ranks);
+        } catch (const ConfigError& refused) {
+            error = refused.what();
+        }
+        EXPECT_EQ(error, "network.yaml:2:8: ranks: " + ranks + " is no power of two");
+    }
+    EXPECT_TRUE(kPowersOfTwo.takes(8));
+    EXPECT_FALSE(kPowersOfTwo.takes(9));
 }
 
 // 2^20 ranks and 2^24 links are the most: 2^10 · (2^10 + 1) ranks; 16384 · 16383 = 2^28 - 2^14

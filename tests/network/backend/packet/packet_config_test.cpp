@@ -71,7 +71,7 @@ TEST(PacketConfigTest, AMessageOfTooManyPacketsIsRefused) {
 
 // Hostile sizes neither fail nor hang: a message of 2^40 bytes makes its packets one by one.
 TEST(PacketConfigTest, AHugeMessageCostsNoMemory) {
-    for (const std::string transport : {"none", "dcqcn", "ndp", "swift"}) {
+    for (const std::string& transport : packet::transports().names()) {
         PacketNetwork network(one_dimension("switch", 4), "transport: " + transport);
         network.send(0, 1, {std::uint64_t{1} << 43});
         network.queue().run_until({100'000'000});

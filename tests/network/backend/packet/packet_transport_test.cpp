@@ -20,11 +20,11 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-    return {{"none", "transport: none"},
-            {"dcqcn", "transport: dcqcn"},
-            {"dcqcn_lossy", "transport: dcqcn, dcqcn: {pfc: false}"},
-            {"ndp", "transport: ndp"},
-            {"swift", "transport: swift"}};
+    std::vector<Case> cases = {{"dcqcn_lossy", "transport: dcqcn, dcqcn: {pfc: false}"}};
+    for (const std::string& name : packet::transports().names()) {
+        cases.push_back({name, "transport: " + name});
+    }
+    return cases;
 }
 
 std::vector<std::string> fabrics() {
@@ -70,14 +70,14 @@ TEST_P(PacketTransportTest, EveryMessageArrivesAndNoneTooEarly) {
                         node = network.topology().link_ends(link).to;
                     }
                     // Several links may share a flow where it begins.
-                    const std::uint64_t ways = network.routing()
-                                                   .next_links(index(sent[i].message.source),
-                                                               index(sent[i].message.destination))
-                                                   .size();
-                    const Bytes part{sent[i].message.size.count / ways};
+                    const std::uint64_t paths = network.routing()
+                                                    .next_links(index(sent[i].message.source),
+                                                                index(sent[i].message.destination))
+                                                    .size();
+                    const Bytes part{sent[i].message.size.count / paths};
                     ASSERT_GE(network.arrivals()[i] - sent[i].at_ps,
                               packet_law(path, part, {4096, 0, switching == "cut_through"}) *
-                                  (ways > 1 ? 9 : 10) / 10)
+                                  (paths > 1 ? 9 : 10) / 10)
                         << fabric << " " << routing << " " << i;
                 }
             }
@@ -153,7 +153,7 @@ TEST_P(PacketTransportTest, LookingAtLinksChangesNothing) {
 }
 
 // One message alone on its path is not slowed down by any transport: its rate or window is that of
-// an empty path. A control packet on the way back touches no link of the way there.
+// an empty path. A control packet on the way back touches no link of the path there.
 TEST_P(PacketTransportTest, AMessageAloneRunsAtLineRate) {
     PacketNetwork network(leaf_spine(2, 2, 2), GetParam().settings);
     network.send(0, 3, {4 << 20});
