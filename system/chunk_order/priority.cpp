@@ -2,6 +2,7 @@
 
 namespace astra {
 
+extern const ChunkOrder kPriorityChunkOrder;
 const ChunkOrder kPriorityChunkOrder = {
     .name = "priority",
     .summary = "of the collective that goes first, as `scheduling` says",

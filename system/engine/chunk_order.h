@@ -25,8 +25,6 @@ struct ChunkOrder {
 
 const Registry<ChunkOrder>& chunk_orders();
 
-extern const ChunkOrder kPriorityChunkOrder;
-
 // Criteria, each of which decides among those that are equal by the ones before it.
 using ChunkOrders = std::vector<const ChunkOrder*>;
 
