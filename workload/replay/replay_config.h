@@ -15,7 +15,7 @@ struct ReplayConfig {
 
     // system.replay_only and .streams. Throws ConfigError.
     static ReplayConfig from_config(const ConfigView& system) {
-        constexpr std::uint64_t kMostStreams = 1U << 16;
+        constexpr std::uint64_t most_streams = 1U << 16;
         ReplayConfig config;
         config.replay_only = system.bool_or("replay_only", false);
         const ConfigView streams = system.section("streams");
@@ -23,7 +23,7 @@ struct ReplayConfig {
              {std::pair{"cpu", &config.streams.cpu},
               std::pair{"compute", &config.streams.compute},
               std::pair{"communication", &config.streams.communication}}) {
-            *count = static_cast<std::uint32_t>(streams.integer_or(key, 1, 1, kMostStreams));
+            *count = static_cast<std::uint32_t>(streams.integer_or(key, 1, 1, most_streams));
         }
         return config;
     }
