@@ -150,6 +150,7 @@ void Layers::hand_out_recorder() {
     }
     replayer.record(recorder.told_of(SpanKind::Op));
     collectives.record(recorder.told_of(SpanKind::Phase));
+    flows.record(recorder.told_of(SpanKind::Message));
     points.record(recorder.told_of(SpanKind::Waiting));
     transfers.record(recorder.told_of(SpanKind::Transfer));
 }

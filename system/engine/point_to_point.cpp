@@ -107,7 +107,7 @@ void PointToPoint::inject(std::uint32_t id) {
     const PointRequest& request = transfers_[id].request;
     const Callback arrival = Callback::to<&PointToPoint::on_arrival>(*this, id);
     if (request.source == request.destination) {
-        queue_.schedule_after({}, arrival);
+        deliver_to_itself(id, arrival);
         return;
     }
     ++messages_;
@@ -121,7 +121,7 @@ void PointToPoint::ask(std::uint32_t id) {
     const PointRequest& request = transfers_[id].request;
     const Callback asked = Callback::to<&PointToPoint::on_asked>(*this, id);
     if (request.source == request.destination) {
-        queue_.schedule_after({}, asked);
+        deliver_to_itself(id, asked);
         return;
     }
     ++messages_;
@@ -130,8 +130,21 @@ void PointToPoint::ask(std::uint32_t id) {
         {RankId{request.destination}, RankId{request.source}, kRequestBytes}, queue_.now(), asked);
 }
 
+void PointToPoint::deliver_to_itself(std::uint32_t id, Callback delivered) {
+    transfers_[id].cause = recorder_ == nullptr ? kNoCause : recorder_->current();
+    queue_.schedule_after({}, delivered);
+}
+
+Cause PointToPoint::cause_of(const Transfer& transfer) const {
+    if (recorder_ == nullptr) {
+        return kNoCause;
+    }
+    return recorder_->current() == kNoCause ? transfer.cause : recorder_->current();
+}
+
 void PointToPoint::on_asked(std::uint64_t id) {
     Transfer& transfer = transfers_[id];
+    const Recorder::Because because(recorder_, cause_of(transfer));
     transfer.asked = true;
     if (transfer.has_send) {
         inject(static_cast<std::uint32_t>(id));
@@ -140,6 +153,7 @@ void PointToPoint::on_asked(std::uint64_t id) {
 
 void PointToPoint::on_arrival(std::uint64_t id) {
     Transfer& transfer = transfers_[id];
+    const Recorder::Because because(recorder_, cause_of(transfer));
     transfer.arrived = true;
     const Callback sent = transfer.sent;
     const bool received = transfer.has_receive;

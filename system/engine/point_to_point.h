@@ -76,6 +76,7 @@ class PointToPoint {
         bool asked = false;
         bool arrived = false;
         std::uint32_t next = kNone;
+        Cause cause{};  // on whose behalf a rank sends to, or asks, itself
     };
     // Transfers of which only one side has come: all are of the same side.
     struct Unmatched {
@@ -94,6 +95,10 @@ class PointToPoint {
     void on_asked(std::uint64_t id);
     void on_arrival(std::uint64_t id);
     void settle(std::uint32_t id);
+    // What the rank's own messages do in place of the network: an event now, with its cause kept.
+    void deliver_to_itself(std::uint32_t id, Callback delivered);
+    // On whose behalf a delivery acts: of the message, if it was one.
+    Cause cause_of(const Transfer& transfer) const;
 
     EventQueue& queue_;
     NetworkBackend& network_;

@@ -28,6 +28,7 @@ void CollectiveRun::begin(RunContext& context,
     id_ = id;
     sizes_ = program.cut(size);
     pairs_ = {};
+    empty_causes_.clear();
     causes_.assign(context.recorder == nullptr ? 0 : ranks.size(), kNoCause);
     started_ = 0;
     finished_ = 0;
@@ -134,8 +135,7 @@ void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime a
     const Bytes data = bytes_of(op.payload, member);
     if (pairs_.sizes != nullptr && data.count == 0) {
         if (!goes_without(receiver, member, op.payload)) {
-            context_->queue.schedule_at(
-                at, Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
+            transmit_nothing(member, receiver, send, at);
         }
         return;
     }
@@ -147,6 +147,23 @@ void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime a
     context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
                            costs_.leaves(at, data, costs_.copies() ? &copied_ps_[member] : nullptr),
                            Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
+}
+
+void CollectiveRun::transmit_nothing(std::uint32_t member,
+                                     std::uint32_t receiver,
+                                     std::uint32_t send,
+                                     SimTime at) {
+    if (context_->recorder != nullptr) {
+        empty_causes_[pack(receiver, send)] = cause_at(member);
+    }
+    context_->queue.schedule_at(
+        at, Callback::to<&CollectiveRun::deliver_nothing>(*this, pack(receiver, send)));
+}
+
+void CollectiveRun::deliver_nothing(std::uint64_t argument) {
+    const Recorder::Because because(
+        context_->recorder, context_->recorder == nullptr ? kNoCause : empty_causes_.at(argument));
+    deliver(argument);
 }
 
 void CollectiveRun::deliver(std::uint64_t argument) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "astra/core/event_queue.h"
@@ -115,6 +116,12 @@ class CollectiveRun {
         return now == kNoCause ? causes_[member] : now;
     }
     void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
+    // A message without bytes comes as an event of its own, which no network delivers.
+    void transmit_nothing(std::uint32_t member,
+                          std::uint32_t receiver,
+                          std::uint32_t send,
+                          SimTime at);
+    void deliver_nothing(std::uint64_t argument);
     void park(Sequence& sequence, std::uint32_t send);
     void take_parked(std::uint32_t member, Sequence& sequence, std::uint32_t tag);
     void take(std::uint32_t member, Sequence& sequence, std::uint32_t send, std::uint64_t come_ps);
@@ -138,6 +145,8 @@ class CollectiveRun {
     Program::BlockSizes sizes_;
     Pairs pairs_;
     std::vector<Cause> causes_;  // by member: on whose behalf it takes part; if it is recorded
+    // On whose behalf messages without bytes come, by receiver and send; if it is recorded.
+    std::unordered_map<std::uint64_t, Cause> empty_causes_;
     std::uint32_t started_ = 0;
     std::uint32_t finished_ = 0;
     std::vector<std::uint32_t> ranks_;

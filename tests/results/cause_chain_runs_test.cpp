@@ -1,5 +1,8 @@
 // Who waited for whom, in whole runs.
+#include <algorithm>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -19,7 +22,20 @@ class Watch final : public SpanSubscriber {
             waiting.push_back(span);
         } else if (span.kind == SpanKind::Op) {
             ops.push_back(span);
+        } else if (span.kind == SpanKind::Phase) {
+            phases.push_back(span);
+        } else if (span.kind == SpanKind::Message) {
+            messages.push_back(span);
         }
+    }
+    const Span& op_of_node(std::uint64_t node) const {
+        return *std::find_if(
+            ops.begin(), ops.end(), [&](const Span& span) { return span.number == node; });
+    }
+    const Span& phase_of_rank(std::uint32_t rank) const {
+        return *std::find_if(phases.begin(), phases.end(), [&](const Span& span) {
+            return span.rank == RankId{rank};
+        });
     }
     const Span* op(Cause id) const {
         for (const Span& span : ops) {
@@ -33,6 +49,8 @@ class Watch final : public SpanSubscriber {
     CauseChain chain;
     std::vector<Span> waiting;
     std::vector<Span> ops;
+    std::vector<Span> phases;
+    std::vector<Span> messages;
 };
 
 void expect_covers(const std::vector<CauseStep>& steps, SimTime end) {
@@ -133,6 +151,66 @@ TEST(CauseChainOfRun, FollowsSendsAndReceives) {
     EXPECT_EQ(watch.waiting[1].rank, RankId{2});
     EXPECT_EQ(watch.waiting[1].peer, RankId{1});
     EXPECT_EQ(watch.waiting[1].begin.ps, 0U);
+}
+
+// Rank 0 receives from itself from the start on, and sends after 100 us of computation: no network
+// is between them, and the receive is released by the send all the same.
+TEST(CauseChainOfRun, PassesThroughWhatARankSendsToItself) {
+    for (const bool rendezvous : {false, true}) {
+        Experiment experiment;
+        experiment.dimensions[0].ranks = 2;
+        experiment.rendezvous = rendezvous;
+        experiment.traces = {{receive(1, 0, 0, 0, 4096),
+                              compute(2, 100),
+                              send(3, 0, 0, 0, 4096, {2}),
+                              compute(4, 20, {1})},
+                             {compute(5, 1)}};
+        Watch watch;
+        run(experiment, watch);
+        EXPECT_EQ(watch.op_of_node(4).begin.ps, 100'000'000U);
+        EXPECT_EQ(watch.op_of_node(1).released, watch.op_of_node(3).id) << rendezvous;
+    }
+}
+
+// Rank 1 has 4096 B for rank 0, rank 0 nothing for rank 1, which does not know that: what ends its
+// phase is that rank 0, after 100 us of computation, takes part.
+TEST(CauseChainOfRun, PassesThroughAMessageWithoutBytes) {
+    Experiment experiment;
+    experiment.dimensions[0].ranks = 2;
+    experiment.algorithms = {"direct"};
+    const auto exchange = [](std::vector<std::uint64_t> sends) {
+        TraceNode node = collective(2, CollectiveKind::AllToAll, sends[0] + sends[1], {1});
+        node.pair_sends = std::move(sends);
+        return node;
+    };
+    experiment.traces = {{compute(1, 100), exchange({4096, 0})},
+                         {compute(1, 1), exchange({4096, 0})}};
+    Watch watch;
+    run(experiment, watch);
+    ASSERT_EQ(watch.messages.size(), 1U);
+    ASSERT_EQ(watch.phases.size(), 2U);
+    EXPECT_EQ(watch.phase_of_rank(1).released, watch.phase_of_rank(0).id);
+}
+
+// Flow 2 waits for flow 1 and for its own start, 5 us, when that has long been received.
+TEST(CauseChainOfRun, PassesThroughAFlowThatWaitsForItsStart) {
+    const ScratchFolder folder;
+    folder.write("flows.txt", "1 0 1 1000 0\n2 1 0 1000 1 5us\n");
+    Recording recording;
+    recording.timeline = true;
+    Simulation simulation(Study::from_file(folder.write("study.yml", R"(
+workload: {flows: flows.txt}
+network:
+  dimensions: [{topology: switch, ranks: 2, bandwidth: 10GB/s, latency: 100ns}]
+)")),
+                          recording);
+    Watch watch;
+    simulation.subscribe(watch);
+    simulation.run({});
+    ASSERT_EQ(watch.messages.size(), 2U);
+    EXPECT_EQ(watch.messages[1].begin.ps, 5'000'000U);
+    EXPECT_LT(watch.messages[0].end.ps, 5'000'000U);
+    EXPECT_EQ(watch.messages[1].cause, watch.messages[0].id);
 }
 
 // Under rendezvous too the chain reaches back to the start.

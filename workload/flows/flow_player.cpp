@@ -48,6 +48,9 @@ void FlowPlayer::add_job(FlowJob job) {
 
 void FlowPlayer::start() {
     for (std::uint32_t job = 0; job < players_.size(); ++job) {
+        if (recorder_ != nullptr) {
+            players_[job].released_by.resize(players_[job].job.flows.size());
+        }
         queue_.schedule_at(players_[job].job.start,
                            Callback::to<&FlowPlayer::start_some>(*this, pack(job, 0)));
     }
@@ -70,14 +73,26 @@ void FlowPlayer::start_some(std::uint64_t argument) {
 
 // Nothing but its own start holds the flow up any more.
 void FlowPlayer::release(std::uint32_t number, std::uint32_t flow) {
-    const FlowJob& job = players_[number].job;
-    const SimTime earliest = job.start + job.flows.earliest(flow);
+    Player& player = players_[number];
+    const SimTime earliest = player.job.start + player.job.flows.earliest(flow);
     if (earliest > queue_.now()) {
+        if (recorder_ != nullptr) {
+            player.released_by[flow] = recorder_->current();
+        }
         queue_.schedule_at(earliest,
-                           Callback::to<&FlowPlayer::send_now>(*this, pack(number, flow)));
+                           Callback::to<&FlowPlayer::start_one>(*this, pack(number, flow)));
     } else {
         send_now(pack(number, flow));
     }
+}
+
+// It is the flow's start, and what it waited for has been received.
+void FlowPlayer::start_one(std::uint64_t argument) {
+    const Recorder::Because because(
+        recorder_,
+        recorder_ == nullptr ? kNoCause
+                             : players_[job_of(argument)].released_by[flow_of(argument)]);
+    send_now(argument);
 }
 
 void FlowPlayer::send_now(std::uint64_t argument) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "astra/core/event_queue.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/core/records.h"
 #include "network/backend/backend.h"
 #include "workload/flows/flow_set.h"
@@ -32,6 +33,8 @@ class FlowPlayer {
 
     // Jobs share no ranks; the flows of a set are between the job's ranks. Before start().
     void add_job(FlowJob job);
+    // Tells the recorder on whose behalf flows are sent; null for none. Before start().
+    void record(Recorder* recorder) { recorder_ = recorder; }
     // Schedules the first flows of every job, in the order of the jobs and of their files.
     void start();
 
@@ -64,6 +67,7 @@ class FlowPlayer {
         std::vector<std::uint32_t> place;  // rank of the job -> ranks_
         std::vector<std::uint64_t> start_ps;
         std::vector<std::uint64_t> finish_ps;
+        std::vector<Cause> released_by;  // of flows that waited for their start; if it is recorded
     };
     struct Rank {
         std::uint32_t fabric_rank = 0;
@@ -73,6 +77,7 @@ class FlowPlayer {
     };
 
     void start_some(std::uint64_t argument);
+    void start_one(std::uint64_t argument);
     void send_now(std::uint64_t argument);
     void release(std::uint32_t number, std::uint32_t flow);
     void on_delivered(std::uint64_t argument);
@@ -81,6 +86,7 @@ class FlowPlayer {
 
     EventQueue& queue_;
     NetworkBackend& network_;
+    Recorder* recorder_ = nullptr;
     std::deque<Player> players_;
     std::vector<Rank> ranks_;
     std::uint32_t finished_ranks_ = 0;
