@@ -36,7 +36,7 @@ bool is_program_file(const std::string& algorithm) {
 void choose_algorithm(ConfigTree& study, CollectiveKind kind, const std::string& algorithm) {
     std::string key = fmt::format("system.collectives.{}", name_of(kind));
     if (is_program_file(algorithm)) {
-        // In place of whatever the machine names there.
+        // Instead of whatever the machine names there.
         study.set(key + "={}");
         key += ".file";
     }

@@ -40,7 +40,7 @@ struct ConfigNode {
     std::string scalar;
     std::vector<std::unique_ptr<ConfigNode>> children;
     std::vector<std::string> known_keys;  // that were asked for in this map
-    // Of the root alone: what ConfigTree::set_seed was given.
+    // What ConfigTree::set_seed was given; the root alone has it.
     std::optional<std::uint64_t> seed_of_all = std::nullopt;
 };
 

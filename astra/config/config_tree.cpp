@@ -53,7 +53,7 @@ std::vector<std::string_view> split_path(std::string_view path, const ConfigPlac
     }
 }
 
-ConfigNode& list_slot(ConfigNode& list, std::string_view part, const ConfigPlace& place) {
+ConfigNode& list_element(ConfigNode& list, std::string_view part, const ConfigPlace& place) {
     const std::optional<std::size_t> position = position_of(part);
     const std::size_t size = list.children.size();
     // Any position will do in a list that the path itself makes: nobody reads a misspelt key, and
@@ -71,7 +71,7 @@ ConfigNode& list_slot(ConfigNode& list, std::string_view part, const ConfigPlace
 }
 
 // The child `part` of `node`, made if absent; a number makes a list, anything else a map.
-ConfigNode& slot(ConfigNode& node, std::string_view part, const ConfigPlace& place) {
+ConfigNode& child_named(ConfigNode& node, std::string_view part, const ConfigPlace& place) {
     if (node.kind == Kind::Scalar) {
         fail_at(place, "", "'" + path_of(node) + "' is a value; a map of keys is expected");
     }
@@ -79,7 +79,7 @@ ConfigNode& slot(ConfigNode& node, std::string_view part, const ConfigPlace& pla
         node.kind = position_of(part) ? Kind::List : Kind::Map;
     }
     if (node.kind == Kind::List) {
-        return list_slot(node, part, place);
+        return list_element(node, part, place);
     }
     if (ConfigNode* child = child_of(node, part)) {
         child->is_default = false;
@@ -88,15 +88,15 @@ ConfigNode& slot(ConfigNode& node, std::string_view part, const ConfigPlace& pla
     return add_child(node, std::string(part), place);
 }
 
-ConfigNode& slot_at(ConfigNode& root, std::string_view path, const ConfigPlace& place) {
+ConfigNode& node_at(ConfigNode& root, std::string_view path, const ConfigPlace& place) {
     ConfigNode* node = &root;
     for (const std::string_view part : split_path(path, place)) {
-        node = &slot(*node, part, place);
+        node = &child_named(*node, part, place);
     }
     return *node;
 }
 
-// Puts the value of `from` in the place of that of `to`, which keeps its key.
+// Puts the value of `from` instead of that of `to`, which keeps its key.
 void replace_value(ConfigNode& to, ConfigNode&& from) {
     from.key = std::move(to.key);
     from.parent = to.parent;
@@ -197,7 +197,7 @@ void ConfigTree::set(std::string_view assignment) {
     const ConfigPlace place{source, 0, 0};
     const std::unique_ptr<ConfigNode> value = parse_config(assignment.substr(equals + 1), source);
     set_place(*value, place);
-    replace_value(slot_at(*root_, path, place), std::move(*value));
+    replace_value(node_at(*root_, path, place), std::move(*value));
 }
 
 void ConfigTree::set_seed(std::uint64_t seed) {
@@ -206,7 +206,7 @@ void ConfigTree::set_seed(std::uint64_t seed) {
 
 void ConfigTree::put(std::string_view path, std::string_view value, const ConfigView& origin) {
     const ConfigPlace& place = origin.node_->place;
-    replace_value(slot_at(*root_, path, place), scalar_node(value, place));
+    replace_value(node_at(*root_, path, place), scalar_node(value, place));
 }
 
 void ConfigTree::put_list(std::string_view path,
@@ -221,7 +221,7 @@ void ConfigTree::put_list(std::string_view path,
         item.kind = Kind::Scalar;
         item.scalar = value;
     }
-    replace_value(slot_at(*root_, path, place), std::move(list));
+    replace_value(node_at(*root_, path, place), std::move(list));
 }
 
 void ConfigTree::reject_unread() const {

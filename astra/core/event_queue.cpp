@@ -219,14 +219,14 @@ void EventQueue::spread(Block* first) {
 
 // Moves a bucket whose times differ in their last digit only to the front, by a counting sort.
 void EventQueue::gather_by_last_digit(const Bucket& bucket) {
-    std::array<std::uint32_t, kBucketsALevel> place{};
+    std::array<std::uint32_t, kBucketsALevel> offset{};
     for (const Block* block = bucket.first; block != nullptr; block = block->next) {
         for (std::uint32_t i = 0; i < block->count; ++i) {
-            ++place[block->events[i].when_ps % kBucketsALevel];
+            ++offset[block->events[i].when_ps % kBucketsALevel];
         }
     }
     std::uint32_t sum = 0;
-    for (std::uint32_t& entry : place) {
+    for (std::uint32_t& entry : offset) {
         const std::uint32_t count = entry;
         entry = sum;
         sum += count;
@@ -235,7 +235,7 @@ void EventQueue::gather_by_last_digit(const Bucket& bucket) {
     for (Block* block = bucket.first; block != nullptr;) {
         for (std::uint32_t i = 0; i < block->count; ++i) {
             const Event& event = block->events[i];
-            front_[place[event.when_ps % kBucketsALevel]++] = event;
+            front_[offset[event.when_ps % kBucketsALevel]++] = event;
         }
         Block* next = block->next;
         release(block);

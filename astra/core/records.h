@@ -122,7 +122,7 @@ struct LinkRecord {
     Bytes bytes;  // on the wire: headers, control packets and what was sent again included
     Duration busy;
     std::uint32_t dimension = 0;  // of the network, as it is configured
-    // Of backends that know packets:
+    // What backends know that have packets:
     Bytes payload{};           // without headers and control packets
     Bytes peak_queue{};        // most data that waited at once, without the packet on the wire
     std::uint32_t pauses = 0;  // how often the sender was told to pause

@@ -46,7 +46,7 @@ std::string flows_json(const RunResult& result) {
         s.most.ps);
 }
 
-// By hand: there may be millions of flows.
+// Written without a table of columns: there may be millions of flows.
 std::string flows_csv(const RunResult& result) {
     const bool named = std::any_of(
         result.jobs.begin(), result.jobs.end(), [](const auto& name) { return !name.empty(); });

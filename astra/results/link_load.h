@@ -7,8 +7,8 @@
 
 namespace astra {
 
-// Of the link that carried most: a line of result.json and one of the summary; "" where links were
-// not sampled.
+// What the link carried that carried most: a line of result.json and one of the summary; "" where
+// links were not sampled.
 std::string link_load_json(const RunResult& result);
 std::string link_load_summary(const RunResult& result);
 

@@ -21,7 +21,7 @@ std::string schedule_text(const std::vector<ProgramMessage>& messages,
 inline constexpr std::uint64_t kMostDrawnMessages = 20'000;
 inline constexpr std::uint32_t kMostDrawnMembers = 512;
 
-// A lane a member, from left to right round by round; an arrow a message, its
+// A row a member, from left to right round by round; an arrow a message, its
 // colour by its first block, filled if the receiver replaces what it has,
 // hollow if it adds. Pointing at an arrow tells all of it. Requires that it
 // holds no more than that.

@@ -8,7 +8,7 @@ namespace astra {
 
 namespace {
 
-// The place in order of the smallest of `count` values that `permille` of them do not exceed.
+// The position in order of the smallest of `count` values that `permille` of them do not exceed.
 std::uint64_t nearest_rank(std::uint64_t count, std::uint64_t permille) {
     return (count * permille + 999) / 1000 - 1;
 }

@@ -1,4 +1,4 @@
-// Who listens to a run: the one place that decides what is recorded, and by whom.
+// Who listens to a run. What is recorded, and by whom, is decided here alone.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ struct TrainingResult {
     std::string job;  // "" if it is the only one
     std::vector<IterationTimes> iterations;
     Duration steady;
-    // Of the rest only where gradients are reduced:
+    // The rest is there only where gradients are reduced:
     std::uint32_t transfers = 0;  // of an iteration
     Duration communication;       // M
     Duration computation;         // P

@@ -55,7 +55,7 @@ class Simulation {
     // Tells the subscriber of all that happens. Before run(); the subscriber outlives it. Requires
     // Recording::timeline.
     void subscribe(SpanSubscriber& subscriber);
-    // Of the fabric, with or without work: a span's ranks are below.
+    // The ranks of the fabric, with or without work: a span's ranks are below it.
     std::uint32_t fabric_ranks() const;
     // "0 -> 1", of a link that a subscriber is told of.
     std::string link_name(std::uint32_t link) const;

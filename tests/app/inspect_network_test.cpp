@@ -61,7 +61,7 @@ TEST(InspectNetwork, DescribesAFabric) {
     EXPECT_EQ(run_captured({"inspect", "network", file}).out, run.out);
 }
 
-// 4 x 4: corner to corner C(4, 2) = 6 ways, one in dimension order.
+// 4 x 4: corner to corner C(4, 2) = 6 paths, one in dimension order.
 TEST(InspectNetwork, ReadsAstraSimAndOverrides) {
     const ScratchFolder folder;
     const std::string file = folder.write(

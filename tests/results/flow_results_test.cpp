@@ -66,8 +66,8 @@ std::vector<FlowRecord> lasting(std::vector<std::uint64_t> durations_ps) {
     return flows;
 }
 
-// Of 1 … 1000 ps, shuffled by a stride that is coprime: at least 50 % do not exceed 500, and so on.
-// The mean is 500.5.
+// Flows of 1 … 1000 ps, shuffled by a stride that is coprime: at least 50 % do not exceed 500, and
+// so on. The mean is 500.5.
 TEST(FlowStatisticsTest, PercentilesAreByNearestRank) {
     std::vector<std::uint64_t> durations_ps;
     for (std::uint64_t i = 0; i < 1000; ++i) {
@@ -87,7 +87,7 @@ TEST(FlowStatisticsTest, PercentilesAreByNearestRank) {
     EXPECT_EQ(s.most.ps, 1000U);
 }
 
-// Of ten, the 5th, 9th, 10th and 10th; of one, that one; of none, nothing.
+// The percentiles of ten are the 5th, 9th, 10th and 10th; of one, that one; of none, nothing.
 TEST(FlowStatisticsTest, FewFlowsHavePercentilesToo) {
     const FlowStatistics ten = flow_statistics(lasting({10, 9, 8, 7, 6, 5, 4, 3, 2, 1}));
     EXPECT_EQ(ten.p50.ps, 5U);

@@ -62,8 +62,8 @@ class BlockReader {
   private:
     void add(ThreadBlockGpu& gpu, const RawNode& node) {
         const std::uint32_t id = file_.small(node, "tb_id");
-        const std::uint32_t place = file_.small(node, "local_time_step");
-        const auto found = lanes_.emplace(id, gpu.blocks.size());
+        const std::uint32_t step = file_.small(node, "local_time_step");
+        const auto found = block_of_id_.emplace(id, gpu.blocks.size());
         if (found.second) {
             gpu.blocks.emplace_back().id = id;
         }
@@ -71,14 +71,14 @@ class BlockReader {
         if (node.is_message()) {
             set_peer(block, node);
         }
-        if (place + 1 == block.steps.size()) {
+        if (step + 1 == block.steps.size()) {
             // A further part of the step: its reduction, or what it sends on.
             return;
         }
-        if (place != block.steps.size()) {
+        if (step != block.steps.size()) {
             file_.fail(node,
                        fmt::format("step {} of thread block {} where step {} is expected",
-                                   place,
+                                   step,
                                    id,
                                    block.steps.size()));
         }
@@ -158,7 +158,7 @@ class BlockReader {
 
     const RawFile& file_;
     std::uint32_t& chunks_;
-    std::map<std::uint32_t, std::size_t> lanes_;
+    std::map<std::uint32_t, std::size_t> block_of_id_;
     std::vector<std::uint64_t> reducing_;  // ids
 };
 

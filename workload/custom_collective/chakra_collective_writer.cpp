@@ -81,56 +81,56 @@ class GpuWriter {
         append_chakra_record(metadata.SerializeAsString(), bytes_);
     }
 
-    void add_step(std::uint32_t place) {
-        const ThreadBlockStep& step = block_->steps[place];
+    void add_step(std::uint32_t number) {
+        const ThreadBlockStep& step = block_->steps[number];
         const bool receive = receives(step.type);
         const bool send = sends(step.type);
         leading_ = true;
         if (receive) {
             ChakraProtoMsg::Node node =
-                begin(ChakraProtoMsg::COMM_RECV_NODE, "COMM_RECV_NODE", place);
+                begin(ChakraProtoMsg::COMM_RECV_NODE, "COMM_RECV_NODE", number);
             put(node, "comm_src", *block_->receive);
             put(node, "comm_tag", block_->channel);
             if (reduces(step.type)) {
                 attribute(node, "is_rrc").set_bool_val(true);
             }
-            finish(node, place);
+            finish(node, number);
         }
         if ((receive && reduces(step.type)) || (!receive && !send)) {
-            ChakraProtoMsg::Node node = begin(ChakraProtoMsg::COMP_NODE, "COMP_NODE", place);
-            finish(node, place);
+            ChakraProtoMsg::Node node = begin(ChakraProtoMsg::COMP_NODE, "COMP_NODE", number);
+            finish(node, number);
         }
         if (send) {
             ChakraProtoMsg::Node node =
-                begin(ChakraProtoMsg::COMM_SEND_NODE, "COMM_SEND_NODE", place);
+                begin(ChakraProtoMsg::COMM_SEND_NODE, "COMM_SEND_NODE", number);
             put(node, "comm_dst", *block_->send);
             put(node, "comm_tag", block_->channel);
-            finish(node, place);
+            finish(node, number);
         }
     }
 
     ChakraProtoMsg::Node begin(ChakraProtoMsg::NodeType type,
                                std::string_view name,
-                               std::uint32_t place) {
+                               std::uint32_t number) {
         ChakraProtoMsg::Node node;
         node.set_id(next_);
-        node.set_name(fmt::format("{}_tb{}_step{}", name, block_->id, place));
+        node.set_name(fmt::format("{}_tb{}_step{}", name, block_->id, number));
         node.set_type(type);
-        const ThreadBlockStep& step = block_->steps[place];
-        if (!leading_ || place > 0) {
+        const ThreadBlockStep& step = block_->steps[number];
+        if (!leading_ || number > 0) {
             node.add_data_deps(next_ - 1);
         }
         if (leading_ && step.wait) {
             const auto other = last_node_.find({step.wait->thread_block, step.wait->step});
-            if (other != last_node_.end() && (place == 0 || other->second != next_ - 1)) {
+            if (other != last_node_.end() && (number == 0 || other->second != next_ - 1)) {
                 node.add_data_deps(other->second);
             }
         }
         return node;
     }
 
-    void finish(ChakraProtoMsg::Node& node, std::uint32_t place) {
-        const ThreadBlockStep& step = block_->steps[place];
+    void finish(ChakraProtoMsg::Node& node, std::uint32_t number) {
+        const ThreadBlockStep& step = block_->steps[number];
         const bool writes = node.type() == ChakraProtoMsg::COMM_RECV_NODE;
         const std::uint32_t offset =
             writes && writes_destination(step.type) ? step.destination_offset : step.source_offset;
@@ -138,7 +138,7 @@ class GpuWriter {
         put(node, "msg_chunk_idx", offset);
         put(node, "total_chunk_cnt", algorithm_.chunks);
         put(node, "chunk_offset", offset);
-        put(node, "local_time_step", place);
+        put(node, "local_time_step", number);
         put(node, "tb_id", block_->id);
         attribute(node, "hasdep").set_int32_val(0);
         attribute(node, "depid")

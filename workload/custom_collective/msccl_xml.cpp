@@ -249,9 +249,9 @@ class Reader {
             stop(fmt::format("more than {} steps", kMostSteps));
             return;
         }
-        const std::int64_t place = number("s", 0, kMostNumber);
-        if (error_.empty() && static_cast<std::size_t>(place) != block.steps.size()) {
-            stop(fmt::format("step {} where step {} is expected", place, block.steps.size()));
+        const std::int64_t stated = number("s", 0, kMostNumber);
+        if (error_.empty() && static_cast<std::size_t>(stated) != block.steps.size()) {
+            stop(fmt::format("step {} where step {} is expected", stated, block.steps.size()));
         }
         const std::string_view type = text("type", "");
         const auto known = step_type_of(type);

@@ -47,11 +47,11 @@ class MemberBlocks {
 
     void add_step(StepType type, std::uint32_t peer, std::uint32_t chunk, std::uint32_t count) {
         const bool out = type == StepType::Send;
-        const auto [place, fresh] =
+        const auto [known, fresh] =
             numbers_.emplace(std::pair(peer, out), static_cast<std::uint32_t>(blocks_.size()));
         if (fresh) {
             ThreadBlock& block = blocks_.emplace_back();
-            block.id = place->second;
+            block.id = known->second;
             (out ? block.send : block.receive) = peer;
         }
         ThreadBlockStep step;
@@ -65,11 +65,11 @@ class MemberBlocks {
             step.destination = buffer_;
             step.destination_offset = chunk;
         }
-        if (last_ && last_->thread_block != place->second) {
+        if (last_ && last_->thread_block != known->second) {
             step.wait = last_;
         }
-        std::vector<ThreadBlockStep>& steps = blocks_[place->second].steps;
-        last_ = ThreadBlocks::Wait{place->second, static_cast<std::uint32_t>(steps.size())};
+        std::vector<ThreadBlockStep>& steps = blocks_[known->second].steps;
+        last_ = ThreadBlocks::Wait{known->second, static_cast<std::uint32_t>(steps.size())};
         steps.push_back(step);
     }
 

@@ -30,17 +30,17 @@ void FlowPlayer::add_job(FlowJob job) {
     Player& player = players_.emplace_back();
     player.job = std::move(job);
     const FlowSet& flows = player.job.flows;
-    player.place.assign(player.job.fabric_ranks.size(), kNoPlace);
+    player.entry.assign(player.job.fabric_ranks.size(), kNoEntry);
     player.start_ps.assign(flows.size(), kNotYet);
     player.finish_ps.assign(flows.size(), kNotYet);
     for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
         for (const std::uint32_t rank : {flows.source(flow), flows.destination(flow)}) {
-            ASTRA_CHECK(rank < player.place.size(), "a flow set is read for the ranks of its job");
-            if (player.place[rank] == kNoPlace) {
-                player.place[rank] = ranks();
+            ASTRA_CHECK(rank < player.entry.size(), "a flow set is read for the ranks of its job");
+            if (player.entry[rank] == kNoEntry) {
+                player.entry[rank] = ranks();
                 ranks_.emplace_back().fabric_rank = player.job.fabric_ranks[rank];
             }
-            ++ranks_[player.place[rank]].flows_left;
+            ++ranks_[player.entry[rank]].flows_left;
         }
     }
     flows_ += flows.size();
@@ -100,8 +100,8 @@ void FlowPlayer::send_now(std::uint64_t argument) {
     const FlowSet& flows = player.job.flows;
     const std::uint32_t flow = flow_of(argument);
     const SimTime now = queue_.now();
-    Rank& source = ranks_[player.place[flows.source(flow)]];
-    Rank& destination = ranks_[player.place[flows.destination(flow)]];
+    Rank& source = ranks_[player.entry[flows.source(flow)]];
+    Rank& destination = ranks_[player.entry[flows.destination(flow)]];
     player.start_ps[flow] = now.ps;
     source.activity.begin(Activity::Communication, now);
     destination.activity.begin(Activity::Communication, now);
@@ -124,8 +124,8 @@ void FlowPlayer::on_delivered(std::uint64_t argument) {
     for (const std::uint32_t child : flows.children(flow)) {
         release(number, child);
     }
-    finish_at(ranks_[player.place[flows.source(flow)]]);
-    finish_at(ranks_[player.place[flows.destination(flow)]]);
+    finish_at(ranks_[player.entry[flows.source(flow)]]);
+    finish_at(ranks_[player.entry[flows.destination(flow)]]);
 }
 
 void FlowPlayer::finish_at(Rank& rank) {

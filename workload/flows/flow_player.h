@@ -58,13 +58,13 @@ class FlowPlayer {
     std::vector<std::string> describe_stuck(std::size_t most) const;
 
   private:
-    // In place of a time: the flow has not got there.
+    // Instead of a time: the flow has not got there.
     static constexpr std::uint64_t kNotYet = ~std::uint64_t{0};
-    static constexpr std::uint32_t kNoPlace = 0xffffffffU;
+    static constexpr std::uint32_t kNoEntry = 0xffffffffU;
 
     struct Player {
         FlowJob job;
-        std::vector<std::uint32_t> place;  // rank of the job -> ranks_
+        std::vector<std::uint32_t> entry;  // rank of the job -> index into ranks_
         std::vector<std::uint64_t> start_ps;
         std::vector<std::uint64_t> finish_ps;
         std::vector<Cause> released_by;  // of flows that waited for their start; if it is recorded

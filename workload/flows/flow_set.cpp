@@ -47,16 +47,16 @@ class IdIndex {
     // The position of a flow that has the id of the one before it in order, or kNone.
     std::uint32_t twice() const {
         std::uint32_t first = FlowSet::kNone;
-        for (std::uint32_t place = 1; place < ids_.size(); ++place) {
-            if (ids_[flow_at(place)] == ids_[flow_at(place - 1)] &&
-                (first == FlowSet::kNone || flow_at(place) < flow_at(first))) {
-                first = place;
+        for (std::uint32_t position = 1; position < ids_.size(); ++position) {
+            if (ids_[flow_at(position)] == ids_[flow_at(position - 1)] &&
+                (first == FlowSet::kNone || flow_at(position) < flow_at(first))) {
+                first = position;
             }
         }
         return first;
     }
-    std::uint32_t flow_at(std::uint32_t place) const {
-        return order_.empty() ? place : order_[place];
+    std::uint32_t flow_at(std::uint32_t position) const {
+        return order_.empty() ? position : order_[position];
     }
 
     // kNone if there is none of that id.
@@ -268,12 +268,12 @@ void FlowSetReader::resolve() {
         set_.earliest_ps_.resize(set_.size());
     }
     const IdIndex ids(set_.id_);
-    if (const std::uint32_t place = ids.twice(); place != FlowSet::kNone) {
-        const std::uint32_t flow = ids.flow_at(place);
-        fail(
-            lines_[flow],
-            fmt::format(
-                "id {} stands in line {} already", set_.id_[flow], lines_[ids.flow_at(place - 1)]));
+    if (const std::uint32_t position = ids.twice(); position != FlowSet::kNone) {
+        const std::uint32_t flow = ids.flow_at(position);
+        fail(lines_[flow],
+             fmt::format("id {} stands in line {} already",
+                         set_.id_[flow],
+                         lines_[ids.flow_at(position - 1)]));
     }
     set_.parent_.resize(set_.size());
     for (std::uint32_t flow = 0; flow < set_.size(); ++flow) {

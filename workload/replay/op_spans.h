@@ -10,8 +10,8 @@ namespace astra {
 
 struct ReplayedRank;
 
-// Of a null recorder: nothing. 4 bytes an op and rank. Ranks are numbers among those that are
-// replayed.
+// With a null recorder it does nothing. 4 bytes an op and rank. Ranks are numbers among those that
+// are replayed.
 class OpSpans {
   public:
     // Before the run.

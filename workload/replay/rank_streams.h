@@ -51,7 +51,7 @@ class RankStreams {
     std::uint32_t ops_left() const { return ops_left_; }
 
   private:
-    // In place of a number of parents.
+    // Instead of a number of parents.
     static constexpr std::uint32_t kRunning = 0xfffffffeU;
     static constexpr std::uint32_t kDone = 0xffffffffU;
 

@@ -324,7 +324,7 @@ class Inspection {
         return choice_.source == nullptr && choice_.algorithm->in_switch != nullptr;
     }
 
-    // Of the links between these ranks, where it is known.
+    // The bound of the links between these ranks, where it is known.
     std::string describe_bound() const {
         if (in_switch()) {
             return "in the switch    the switch reduces and multicasts: of these messages the "
@@ -361,7 +361,7 @@ class Inspection {
     Bytes size_;
     ConfigTree study_;
     Topology topology_;
-    mutable Routing routing_;  // looks ways up as they are asked for
+    mutable Routing routing_;  // looks paths up as they are asked for
     std::vector<std::uint32_t> ranks_;
     EngineConfig system_;
     AlgorithmChoice choice_;

@@ -34,7 +34,7 @@ class CauseChain final : public SpanSubscriber {
     // The op that ended last, of that rank; of those that ended together the one that was told
     // last. kNoCause if it had none.
     Cause last_op(RankId rank) const;
-    // Of all ranks.
+    // The op of all ranks that ended last.
     Cause last_op() const { return last_; }
 
   private:

@@ -86,7 +86,7 @@ class SpanSubscriber {
     virtual ~SpanSubscriber() = default;
     // Spans come in the order in which they end.
     virtual void on_span(const Span& span) = 0;
-    // By time; of one interval by link. A link that did nothing is left out.
+    // Intervals come by time, those of one time by link. A link that did nothing is left out.
     virtual void on_link(const LinkInterval&) {}
 };
 

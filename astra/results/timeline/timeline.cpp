@@ -8,7 +8,7 @@ namespace astra {
 
 namespace {
 
-// By number, from 1.
+// The names of the categories, whose numbers begin with 1.
 constexpr std::array<std::string_view, 7> kCategories = {
     "compute", "cpu", "memory", "communication", "phase", "transfer", "waiting"};
 

@@ -1,6 +1,6 @@
 // Writes what a run does to a trace file, as it happens: a subscriber of the recorder.
 //
-// Of each rank: compute, CPU ops, memory accesses, collectives and the phases of their chunks,
+// Each rank shows compute, CPU ops, memory accesses, collectives and the phases of their chunks,
 // sends, receives, the messages that it sends and receives with arrows between them, and for whom
 // it waits. Beside the ranks: gradient transfers by group, and what each link carried.
 // Memory: some 100 bytes a track and a name, nothing a slice.
@@ -49,7 +49,7 @@ class Timeline final : public SpanSubscriber {
     void transfer(const Span& span);
     void waiting(const Span& span);
     std::uint32_t name(std::string_view text);
-    // Of texts that are made from a few numbers.
+    // The number of a text that is made from a few numbers.
     template <class Make>
     std::uint32_t name(NameOf what, std::uint64_t a, std::uint64_t b, const Make& make);
 

@@ -51,7 +51,8 @@ class TraceFormat {
     virtual void close() = 0;
 };
 
-// By the end of the file's name: ".json" is a Chrome trace, anything else Perfetto's.
+// The end of the file's name chooses the format: ".json" is a Chrome trace, anything else
+// Perfetto's.
 std::unique_ptr<TraceFormat> open_trace(const std::string& path);
 
 }  // namespace astra

@@ -30,7 +30,7 @@ inline constexpr std::size_t kTrackKinds = 10;
 // O(log n) a slice where n of the same kind overlap.
 class TraceTracks {
   public:
-    // Of a run of `ranks` ranks. The format outlives the tracks.
+    // The run has `ranks` ranks. The format outlives the tracks.
     TraceTracks(TraceFormat& format, std::uint32_t ranks) : format_(format), ranks_(ranks) {}
 
     // A track on which nothing ends after `begin`; it is taken up to `end`. Tracks that there are

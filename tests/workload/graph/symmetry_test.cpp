@@ -108,7 +108,7 @@ TEST_F(SymmetryOf, DistanceFromARootTellsApart) {
     EXPECT_EQ(classes_of(with).classes(), 4U);
 }
 
-// By the definition, in rounds over all ranks: what each sees, group members one by one.
+// The definition itself, in rounds over all ranks: what each sees, group members one by one.
 RankClasses by_definition(const Workload& workload) {
     const auto ranks = static_cast<std::uint32_t>(workload.ranks.size());
     RankClasses now(std::vector<std::uint32_t>(ranks, 0));
