@@ -77,6 +77,7 @@ class Reader {
     struct Track {
         std::string process;
         std::string thread;
+        std::string inside;  // of which thread
         std::uint64_t last = 0;
     };
     void describe(std::string_view text);
@@ -98,6 +99,13 @@ class Reader {
     std::map<std::uint64_t, std::vector<ReadSlice>> open_;
     std::set<std::uint64_t> numbers_;  // pids and tids
 };
+
+// "chunks" of "chunks 2".
+std::string without_number(std::string_view name) {
+    std::string text(name.substr(0, name.find_last_not_of("0123456789") + 1));
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+}
 
 void Reader::packet(std::string_view text) {
     std::uint64_t at = 0;
@@ -140,14 +148,13 @@ void Reader::describe(std::string_view text) {
             name = field.bytes;
         } else if (field.number == 5) {
             track.process = known(tracks_, field.value).process;
+            track.inside = known(tracks_, field.value).thread;
         } else if (field.number == 3 || field.number == 4) {
             for (const Field& inner : fields(field.bytes)) {
                 if (field.number == 3 && inner.number == 6) {
                     track.process = inner.bytes;
                 } else if (field.number == 4 && inner.number == 5) {
-                    track.thread =
-                        inner.bytes.substr(0, inner.bytes.find_last_not_of("0123456789") + 1);
-                    track.thread.erase(track.thread.find_last_not_of(' ') + 1);
+                    track.thread = without_number(inner.bytes);
                 } else if (inner.number == (field.number == 3 ? 1U : 2U) &&
                            !numbers_.insert(inner.value).second) {
                     throw std::runtime_error(fmt::format("two threads of number {}", inner.value));
@@ -156,6 +163,9 @@ void Reader::describe(std::string_view text) {
         } else if (field.number == 8) {
             counter = true;
         }
+    }
+    if (track.thread.empty() && !track.inside.empty()) {
+        track.thread = without_number(name);
     }
     if (counter) {
         trace_.counters[uuid].name = name;
@@ -227,6 +237,7 @@ void Reader::event(std::uint64_t at, std::string_view text) {
     track.last = at;
     slice.process = track.process;
     slice.thread = track.thread;
+    slice.inside = track.inside;
     slice.begin = at;
     slice.end = at;
     auto& open = open_[slice.track];

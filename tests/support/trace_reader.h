@@ -13,6 +13,7 @@ namespace astra::test {
 struct ReadSlice {
     std::string process;
     std::string thread;  // without the number of a second track of its name
+    std::string inside;  // the thread that shows this one, "" if it is none
     std::string name;
     std::string category;
     std::uint64_t track = 0;

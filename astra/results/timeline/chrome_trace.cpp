@@ -57,6 +57,14 @@ void ChromeTrace::add_thread(std::uint32_t track,
         quoted(name)));
 }
 
+void ChromeTrace::add_thread_inside(std::uint32_t track,
+                                    std::uint32_t outer_track,
+                                    std::uint32_t process,
+                                    std::uint32_t thread,
+                                    std::string_view name) {
+    add_thread(track, outer_track, process, thread, name);
+}
+
 void ChromeTrace::add_counter(std::uint32_t track, std::string_view name) {
     at_number(tracks_, track).counter = quoted(name);
 }

@@ -99,6 +99,19 @@ void PerfettoTrace::add_thread(std::uint32_t track,
     write_packet(packet::kTrackDescriptor, text);
 }
 
+// A track below that of a thread is no thread itself.
+void PerfettoTrace::add_thread_inside(std::uint32_t track,
+                                      std::uint32_t outer_track,
+                                      std::uint32_t,
+                                      std::uint32_t,
+                                      std::string_view name) {
+    std::string text;
+    wire::append_field(text, descriptor::kUuid, track);
+    wire::append_bytes(text, descriptor::kName, name);
+    wire::append_field(text, descriptor::kParent, outer_track);
+    write_packet(packet::kTrackDescriptor, text);
+}
+
 void PerfettoTrace::add_counter(std::uint32_t track, std::string_view name) {
     std::string described;
     wire::append_field(described, descriptor::kUnit, kUnitBytes);

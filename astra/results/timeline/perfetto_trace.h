@@ -23,6 +23,11 @@ class PerfettoTrace final : public TraceFormat {
                     std::uint32_t process,
                     std::uint32_t thread,
                     std::string_view name) override;
+    void add_thread_inside(std::uint32_t track,
+                           std::uint32_t outer_track,
+                           std::uint32_t process,
+                           std::uint32_t thread,
+                           std::string_view name) override;
     void add_counter(std::uint32_t track, std::string_view name) override;
     void add_name(std::uint32_t name, std::string_view text) override;
     void add_category(std::uint32_t category, std::string_view text) override;

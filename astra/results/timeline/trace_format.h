@@ -37,6 +37,12 @@ class TraceFormat {
                             std::uint32_t process,
                             std::uint32_t thread,
                             std::string_view name) = 0;
+    // A thread that is shown inside another one of the same process, where the format can say so.
+    virtual void add_thread_inside(std::uint32_t track,
+                                   std::uint32_t outer_track,
+                                   std::uint32_t process,
+                                   std::uint32_t thread,
+                                   std::string_view name) = 0;
     virtual void add_counter(std::uint32_t track, std::string_view name) = 0;
     virtual void add_name(std::uint32_t name, std::string_view text) = 0;
     virtual void add_category(std::uint32_t category, std::string_view text) = 0;

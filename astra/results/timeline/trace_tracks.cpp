@@ -45,14 +45,28 @@ std::uint32_t TraceTracks::take(Rows& rows, SimTime begin, SimTime end) {
 // that no two numbers are the same.
 std::uint32_t TraceTracks::add_thread(const Process& process,
                                       std::string_view name,
-                                      std::size_t rows) {
+                                      std::size_t rows,
+                                      std::uint32_t outer) {
     const std::uint32_t track = ++tracks_;
-    format_.add_thread(track,
-                       process.track,
-                       process.number,
-                       ranks_ + 1 + track,
-                       rows == 0 ? std::string(name) : fmt::format("{} {}", name, rows + 1));
+    const std::string numbered =
+        rows == 0 ? std::string(name) : fmt::format("{} {}", name, rows + 1);
+    const std::uint32_t thread = ranks_ + 1 + track;
+    if (outer == 0) {
+        format_.add_thread(track, process.track, process.number, thread, numbered);
+    } else {
+        format_.add_thread_inside(track, outer, process.number, thread, numbered);
+    }
     return track;
+}
+
+// A phase ends before its collective, so that this may be the first to know of the track.
+std::uint32_t TraceTracks::collectives_of(Process& process) {
+    if (process.collectives == 0) {
+        const auto number = static_cast<std::size_t>(TrackKind::Collectives);
+        process.collectives = add_thread(process, kTrackNames[number], 0);
+        insert(process.rows[number], {{}, process.collectives});
+    }
+    return process.collectives;
 }
 
 std::uint32_t TraceTracks::take(RankId rank, TrackKind kind, SimTime begin, SimTime end) {
@@ -70,8 +84,12 @@ std::uint32_t TraceTracks::take(RankId rank, TrackKind kind, SimTime begin, SimT
     Rows& rows = process->rows[number];
     std::uint32_t track = take(rows, begin, end);
     if (track == 0) {
-        track = add_thread(*process, kTrackNames[number], rows.size());
+        const std::uint32_t outer = kind == TrackKind::Chunks ? collectives_of(*process) : 0;
+        track = add_thread(*process, kTrackNames[number], rows.size(), outer);
         insert(rows, {end, track});
+        if (kind == TrackKind::Collectives && process->collectives == 0) {
+            process->collectives = track;
+        }
     }
     return track;
 }

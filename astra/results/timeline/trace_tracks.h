@@ -52,12 +52,19 @@ class TraceTracks {
     struct Process {
         std::uint32_t track = 0;
         std::uint32_t number = 0;
+        std::uint32_t collectives = 0;  // the first track of that kind; 0: not yet
         std::array<Rows, kTrackKinds> rows;
     };
     static bool later(SimTime time, const Row& row);
     static void insert(Rows& rows, const Row& row);
     static std::uint32_t take(Rows& rows, SimTime begin, SimTime end);
-    std::uint32_t add_thread(const Process& process, std::string_view name, std::size_t rows);
+    // `outer`: a track of the process that shows the thread inside it; 0: none.
+    std::uint32_t add_thread(const Process& process,
+                             std::string_view name,
+                             std::size_t rows,
+                             std::uint32_t outer = 0);
+    // The first track of a process for collectives, within which the chunks are shown.
+    std::uint32_t collectives_of(Process& process);
 
     TraceFormat& format_;
     std::uint32_t ranks_;

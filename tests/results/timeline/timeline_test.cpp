@@ -201,6 +201,7 @@ TEST_F(TimelineTest, PhasesAndWaitingSayWhatTheyAre) {
     });
     ASSERT_EQ(trace.slices.size(), 2U);
     EXPECT_EQ(trace.slices[0].thread, "chunks");
+    EXPECT_EQ(trace.slices[0].inside, "collectives");
     EXPECT_EQ(trace.slices[0].name, "chunk 3, phase 1: reduce_scatter ring, dimension 2");
     EXPECT_EQ(trace.slices[1].thread, "waiting");
     EXPECT_EQ(trace.slices[1].name, "for rank 9");
