@@ -31,9 +31,9 @@ std::uint32_t Simulation::fabric_ranks() const {
     return parts_->layers.topology.ranks();
 }
 
-std::string Simulation::link_name(std::uint32_t link) const {
+std::string Simulation::link_name(LinkId link) const {
     const Topology& topology = parts_->layers.topology;
-    const LinkEnds ends = topology.link_ends(link);
+    const LinkEnds ends = topology.link_ends(index(link));
     return topology.node_name(ends.from) + " -> " + topology.node_name(ends.to);
 }
 

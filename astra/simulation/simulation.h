@@ -58,7 +58,7 @@ class Simulation {
     // The ranks of the fabric, with or without work: a span's ranks are below it.
     std::uint32_t fabric_ranks() const;
     // "0 -> 1", of a link that a subscriber is told of.
-    std::string link_name(std::uint32_t link) const;
+    std::string link_name(LinkId link) const;
 
     // Called some ten times a second; false stops the run.
     using Watcher = std::function<bool(const RunProgress&)>;

@@ -30,7 +30,7 @@ Duration total_wire(const Path& path, Bytes size) {
     return total;
 }
 
-void NetworkBackend::set_link(std::uint32_t, bool) {
+void NetworkBackend::set_link(LinkId, bool) {
     ASTRA_CHECK(false, "a backend whose links may fail knows how");
 }
 

@@ -68,7 +68,7 @@ class NetworkBackend {
 
     // Takes a link out of the fabric, or back into it, from now on; what is moving finds
     // another path. Requires `links_may_fail`. Throws SimulationError where no path is left.
-    virtual void set_link(std::uint32_t link, bool up);
+    virtual void set_link(LinkId link, bool up);
 
     // Every link as of now, in the order of the links. Requires `shares_links`.
     virtual void sample(std::vector<LinkSample>& links);

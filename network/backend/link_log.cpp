@@ -6,14 +6,14 @@ std::vector<LinkSampleRecord> LinkLog::records() const {
     std::vector<LinkSampleRecord> records;
     records.reserve(intervals_.size());
     for (const LinkInterval& interval : intervals_) {
-        const LinkEnds ends = topology_.link_ends(interval.link);
+        const LinkEnds ends = topology_.link_ends(index(interval.link));
         LinkSampleRecord& record = records.emplace_back();
         record.end = interval.end;
         record.interval = interval.end - interval.begin;
         record.from = topology_.node_name(ends.from);
         record.to = topology_.node_name(ends.to);
         record.bytes = interval.bytes;
-        record.capacity = topology_.link(interval.link).bandwidth;
+        record.capacity = topology_.link(index(interval.link)).bandwidth;
         record.queued = interval.queued;
     }
     return records;

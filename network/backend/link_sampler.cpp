@@ -17,7 +17,7 @@ void LinkSampler::take(std::uint64_t) {
         if (bytes > 0 || now_[link].queued_bytes > 0) {
             ++rows_;
             recorder_.add(LinkInterval{
-                link, {end.ps - interval_.ps}, end, {bytes}, {now_[link].queued_bytes}});
+                LinkId{link}, {end.ps - interval_.ps}, end, {bytes}, {now_[link].queued_bytes}});
         }
     }
     const bool moves = queue_.size() > waiting_;

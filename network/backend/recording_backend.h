@@ -22,7 +22,7 @@ class RecordingBackend final : public NetworkBackend {
     void record(Recorder* recorder) { recorder_ = recorder; }
 
     void send(const Message& message, SimTime at, Callback delivered) override;
-    void set_link(std::uint32_t link, bool up) override { inner_.set_link(link, up); }
+    void set_link(LinkId link, bool up) override { inner_.set_link(link, up); }
     std::vector<LinkRecord> link_records() const override { return inner_.link_records(); }
 
     std::uint64_t delivered() const { return delivered_; }

@@ -18,7 +18,7 @@ std::vector<LinkChange> read_failures(const ConfigView& network, const Topology&
         if (until && SimTime{} + until->as_duration() <= at) {
             until->fail("the link comes back before it fails");
         }
-        for (const std::uint32_t link : links_named(topology, item)) {
+        for (const LinkId link : links_named(topology, item)) {
             changes.push_back({at, link, false});
             if (until) {
                 changes.push_back({SimTime{} + until->as_duration(), link, true});

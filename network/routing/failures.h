@@ -11,7 +11,7 @@ namespace astra {
 
 struct LinkChange {
     SimTime at;
-    std::uint32_t link = 0;
+    LinkId link{};
     bool up = false;
 };
 

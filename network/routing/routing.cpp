@@ -35,8 +35,8 @@ Routing::Routing(const Topology& topology, RoutePolicy policy, std::uint64_t see
     }
     if (!topology.down_links().empty()) {
         up_.assign(topology.links(), true);
-        for (const std::uint32_t link : topology.down_links()) {
-            up_[link] = false;
+        for (const LinkId link : topology.down_links()) {
+            up_[index(link)] = false;
         }
     }
     find_paths();
@@ -61,11 +61,11 @@ std::unique_ptr<ShortestPaths> Routing::whole_graph() const {
     return std::make_unique<ShortestPaths>(std::move(graph));
 }
 
-void Routing::set_up(std::uint32_t link, bool up) {
+void Routing::set_up(LinkId link, bool up) {
     if (up_.empty()) {
         up_.assign(topology_.links(), true);
     }
-    up_[link] = up;
+    up_[index(link)] = up;
     find_paths();
 }
 

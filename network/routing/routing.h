@@ -71,7 +71,7 @@ class Routing {
     }
 
     // Takes a link out of the fabric, or back into it, from now on.
-    void set_up(std::uint32_t link, bool up);
+    void set_up(LinkId link, bool up);
     bool is_up(std::uint32_t link) const { return up_.empty() || up_[link]; }
 
     // Pairs of ranks without a path, at most `most` of them.

@@ -152,7 +152,8 @@ std::string Topology::describe() const {
     return text;
 }
 
-void Topology::change_link(std::uint32_t link, const LinkOverride& change) {
+void Topology::change_link(LinkId id, const LinkOverride& change) {
+    const std::uint32_t link = index(id);
     Part& part = parts_[dimension_of_link(link)];
     const std::size_t known = part.classes.size();
     for (std::size_t i = known; i < std::size_t{part.rows} * part.row_links; ++i) {
@@ -163,9 +164,9 @@ void Topology::change_link(std::uint32_t link, const LinkOverride& change) {
     properties.latency = change.latency.value_or(properties.latency);
     part.classes[link - part.first_link] = class_of(properties);
     if (change.down) {
-        const auto before = std::lower_bound(down_.begin(), down_.end(), link);
-        if (before == down_.end() || *before != link) {
-            down_.insert(before, link);
+        const auto before = std::lower_bound(down_.begin(), down_.end(), id);
+        if (before == down_.end() || *before != id) {
+            down_.insert(before, id);
         }
     }
 }
@@ -193,8 +194,8 @@ std::optional<Topology::LocalNode> Topology::row_with(std::uint32_t from, std::u
     return std::nullopt;
 }
 
-std::vector<std::uint32_t> Topology::links_between(std::uint32_t from, std::uint32_t to) const {
-    std::vector<std::uint32_t> found;
+std::vector<LinkId> Topology::links_between(std::uint32_t from, std::uint32_t to) const {
+    std::vector<LinkId> found;
     const auto at = row_with(from, to);
     if (!at) {
         return found;
@@ -204,7 +205,7 @@ std::vector<std::uint32_t> Topology::links_between(std::uint32_t from, std::uint
     for (std::uint32_t link = 0; link < dimension.links(); ++link) {
         const LinkEnds ends = link_ends(first + link);
         if (ends.from == from && ends.to == to) {
-            found.push_back(first + link);
+            found.push_back(LinkId{first + link});
         }
     }
     return found;

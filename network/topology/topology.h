@@ -7,7 +7,8 @@
 // unless it gives itself another shape (rail_optimised is two). topology_reader.h makes a topology
 // from a study.
 //
-// Nodes: ranks 0 … ranks()-1, then the switches. Links: 0 … links()-1, directed.
+// Nodes: ranks 0 … ranks()-1, then the switches. Links: 0 … links()-1, directed; loops over them
+// and arrays by link count them, what is told of a single one has its LinkId.
 #pragma once
 
 #include <cstdint>
@@ -57,11 +58,11 @@ class Topology {
     std::span<const LinkProperties> classes() const { return classes_; }
     LinkProperties link(std::uint32_t link) const { return classes_[link_class(link)]; }
     // The links from a node to another. Looks at every link of at most one row.
-    std::vector<std::uint32_t> links_between(std::uint32_t from, std::uint32_t to) const;
+    std::vector<LinkId> links_between(std::uint32_t from, std::uint32_t to) const;
     // Links that are down from the start; ascending.
-    std::span<const std::uint32_t> down_links() const { return down_; }
+    std::span<const LinkId> down_links() const { return down_; }
     // Makes a link differ from the others, before anything is routed.
-    void change_link(std::uint32_t link, const LinkOverride& change);
+    void change_link(LinkId link, const LinkOverride& change);
 
     // --- physical dimensions ---
     std::uint32_t physical_dimensions() const { return static_cast<std::uint32_t>(parts_.size()); }
@@ -133,7 +134,7 @@ class Topology {
     std::vector<std::uint32_t> positions_;
     std::vector<LinkProperties> classes_;
     std::map<LinkProperties, std::uint32_t> class_numbers_;
-    std::vector<std::uint32_t> down_;
+    std::vector<LinkId> down_;
 };
 
 }  // namespace astra

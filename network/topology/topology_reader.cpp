@@ -64,7 +64,7 @@ void add_noise(Topology& topology, double deviation, std::uint64_t seed) {
         const auto bits = static_cast<double>(topology.link(link).bandwidth.bits_per_s);
         LinkOverride change;
         change.bandwidth = {static_cast<std::uint64_t>(std::max(bits * factor, 1.0))};
-        topology.change_link(link, change);
+        topology.change_link(LinkId{link}, change);
     }
 }
 
@@ -78,7 +78,7 @@ void read_changes(Topology& topology, const ConfigView& list) {
             change.latency = latency->as_duration();
         }
         change.down = item.bool_or("down", false);
-        for (const std::uint32_t link : links_named(topology, item)) {
+        for (const LinkId link : links_named(topology, item)) {
             topology.change_link(link, change);
         }
     }
@@ -143,16 +143,16 @@ Topology read_topology(const ConfigView& network) {
     return topology;
 }
 
-std::vector<std::uint32_t> links_named(const Topology& topology, const ConfigView& item) {
+std::vector<LinkId> links_named(const Topology& topology, const ConfigView& item) {
     const std::uint32_t from = node_named(topology, item.at("from"));
     const std::uint32_t to = node_named(topology, item.at("to"));
-    std::vector<std::uint32_t> chosen = topology.links_between(from, to);
+    std::vector<LinkId> chosen = topology.links_between(from, to);
     if (chosen.empty()) {
         item.at("to").fail(
             fmt::format("no link from {} to {}", topology.node_name(from), topology.node_name(to)));
     }
     if (item.bool_or("both", true)) {
-        const std::vector<std::uint32_t> back = topology.links_between(to, from);
+        const std::vector<LinkId> back = topology.links_between(to, from);
         chosen.insert(chosen.end(), back.begin(), back.end());
     }
     return chosen;

@@ -19,6 +19,6 @@ Topology::PhysicalDimension read_dimension(const ConfigView& item, const Dimensi
 
 // The links from node `from` to node `to` of a map with those keys, and back again unless it says
 // `both: no`. Throws ConfigError.
-std::vector<std::uint32_t> links_named(const Topology& topology, const ConfigView& item);
+std::vector<LinkId> links_named(const Topology& topology, const ConfigView& item);
 
 }  // namespace astra

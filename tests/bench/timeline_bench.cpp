@@ -62,7 +62,7 @@ void million_slices(benchmark::State& state) {
         Recorder recorder(queue);
         TimelineOptions options;
         options.path = path;
-        Timeline timeline(options, kRanks, [](std::uint32_t) { return std::string(); });
+        Timeline timeline(options, kRanks, [](LinkId) { return std::string(); });
         recorder.subscribe(timeline);
         Rounds rounds(queue, recorder);
         queue.schedule_at({}, Callback::to<&Rounds::round>(rounds, 1));

@@ -127,7 +127,7 @@ int simulate_study(const OptionSet& options) {
     std::optional<OutputFolder> output = open_output(options, simulation);
     std::optional<Timeline> timeline;
     if (timeline_options) {
-        timeline.emplace(*timeline_options, simulation.fabric_ranks(), [&](std::uint32_t link) {
+        timeline.emplace(*timeline_options, simulation.fabric_ranks(), [&](LinkId link) {
             return simulation.link_name(link);
         });
         simulation.subscribe(*timeline);

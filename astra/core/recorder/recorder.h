@@ -71,7 +71,7 @@ struct Span {
 
 // What a link carried in an interval that ended.
 struct LinkInterval {
-    std::uint32_t link = 0;
+    LinkId link{};
     SimTime begin;
     SimTime end;
     Bytes bytes;

@@ -186,10 +186,11 @@ void Timeline::on_link(const LinkInterval& interval) {
     if (interval.end < options_.from || options_.until < interval.begin) {
         return;
     }
-    if (interval.link >= links_.size()) {
-        links_.resize(std::size_t{interval.link} + 1);
+    const std::size_t number = index(interval.link);
+    if (number >= links_.size()) {
+        links_.resize(number + 1);
     }
-    Link& link = links_[interval.link];
+    Link& link = links_[number];
     if (link.track == 0) {
         link.track = tracks_.add_counter(link_name_(interval.link));
     } else if (!link.zero && link.told < interval.begin) {

@@ -24,7 +24,7 @@ namespace astra {
 
 class Timeline final : public SpanSubscriber {
   public:
-    using LinkName = std::function<std::string(std::uint32_t link)>;
+    using LinkName = std::function<std::string(LinkId link)>;
 
     // Opens the file. Throws ConfigError when that fails.
     Timeline(TimelineOptions options, std::uint32_t ranks, LinkName link_name);

@@ -274,7 +274,7 @@ void FlowBackend::wake(std::uint64_t at_ps) {
     }
 }
 
-void FlowBackend::set_link(std::uint32_t link, bool up) {
+void FlowBackend::set_link(LinkId link, bool up) {
     for (std::uint32_t id = 0; id < classes_.size(); ++id) {
         leave_solver(id);
         carry(classes_[id]);

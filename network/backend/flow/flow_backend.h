@@ -27,7 +27,7 @@ class FlowBackend final : public NetworkBackend {
 
     void send(const Message& message, SimTime at, Callback delivered) override;
 
-    void set_link(std::uint32_t link, bool up) override;
+    void set_link(LinkId link, bool up) override;
 
     void sample(std::vector<LinkSample>& samples) override;
     std::vector<LinkRecord> link_records() const override;

@@ -25,13 +25,14 @@ void Fabric::attach(Transport& transport) {
     repair_.attach(transport);
 }
 
-void Fabric::set_link(std::uint32_t id, bool up) {
+void Fabric::set_link(LinkId link, bool up) {
+    const std::uint32_t id = index(link);
     if (links_[id].up == up) {
         return;
     }
     links_.catch_up(id);
     links_[id].up = up;
-    forwarding_.set_up(id, up);
+    forwarding_.set_up(link, up);
     // One that was down from the start may only come up.
     if (!up) {
         links_.lose_all(id);

@@ -37,7 +37,7 @@ class Fabric {
     void send(const Message& message, SimTime at, Callback delivered) {
         hosts_.send(message, at, delivered);
     }
-    void set_link(std::uint32_t link, bool up);
+    void set_link(LinkId link, bool up);
     std::vector<LinkRecord> link_records() const { return links_.records(); }
     std::uint64_t wire_bytes(std::uint32_t link) { return links_.wire_bytes(link); }
     std::uint64_t waiting_bytes(std::uint32_t link) { return links_.waiting_bytes(link); }

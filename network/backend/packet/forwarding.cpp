@@ -143,7 +143,7 @@ void Forwarding::send_on(std::uint32_t id) {
     forward(hosts_.flow(links_.packets()[id].flow).destination, id, kNone);
 }
 
-void Forwarding::set_up(std::uint32_t link, bool up) {
+void Forwarding::set_up(LinkId link, bool up) {
     routing_.set_up(link, up);
     changed_ = true;
 }

@@ -36,7 +36,7 @@ class Forwarding {
     std::span<const std::uint32_t> first_links(const Flow& flow);
     PathCost path_cost(std::uint32_t source, std::uint32_t destination);
 
-    void set_up(std::uint32_t link, bool up);
+    void set_up(LinkId link, bool up);
 
   private:
     // Whether a path is left from the node; O(its length).

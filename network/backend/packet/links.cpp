@@ -41,8 +41,8 @@ Links::Links(EventQueue& queue,
         links_[id].link_class = topology.link_class(id);
         links_[id].to = ends.to;
     }
-    for (const std::uint32_t id : topology.down_links()) {
-        links_[id].up = false;
+    for (const LinkId id : topology.down_links()) {
+        links_[index(id)].up = false;
     }
 }
 

@@ -21,7 +21,7 @@ class PacketBackend final : public NetworkBackend {
         fabric_.send(message, at, delivered);
     }
     std::vector<LinkRecord> link_records() const override { return fabric_.link_records(); }
-    void set_link(std::uint32_t link, bool up) override { fabric_.set_link(link, up); }
+    void set_link(LinkId link, bool up) override { fabric_.set_link(link, up); }
     void sample(std::vector<LinkSample>& links) override;
     // Bytes on the wire up to now (of the packet that is leaving, the part that has left), and
     // bytes that wait for it.

@@ -346,12 +346,12 @@ TEST(RoutingTest, LinksComeBack) {
     Network network = one_dimension("topology: leaf_spine, ranks: 16, hosts_per_leaf: 4");
     for (std::uint32_t link = 0; link < network.topology().links(); ++link) {
         if (network.topology().link_ends(link).from == network.node("leaf1")) {
-            network.routing().set_up(link, false);
+            network.routing().set_up(LinkId{link}, false);
         }
     }
     EXPECT_EQ(network.routing().cut_pairs(1000).size(), 15U * 4 + 4 * 12);
     for (std::uint32_t link = 0; link < network.topology().links(); ++link) {
-        network.routing().set_up(link, true);
+        network.routing().set_up(LinkId{link}, true);
     }
     EXPECT_TRUE(network.routing().cut_pairs(1000).empty());
     EXPECT_EQ(network.shortest(0, 4).paths, 4U);

@@ -43,7 +43,7 @@ struct TimelineTest : testing::Test {
     template <class Tell>
     void write(const Tell& tell) {
         Timeline timeline(
-            options, 16, [](std::uint32_t link) { return fmt::format("link {}", link); });
+            options, 16, [](LinkId link) { return fmt::format("link {}", index(link)); });
         tell(timeline);
         timeline.close();
     }
@@ -210,9 +210,9 @@ TEST_F(TimelineTest, PhasesAndWaitingSayWhatTheyAre) {
 // A link that carries 5 in [0, 10) and 7 in [10, 20), nothing until 30, then 2.
 TEST_F(TimelineTest, ACounterHoldsForItsIntervalAndFallsToZero) {
     const ReadTrace trace = written([](Timeline& timeline) {
-        timeline.on_link({6, {0}, {10}, {5}, {}});
-        timeline.on_link({6, {10}, {20}, {7}, {}});
-        timeline.on_link({6, {30}, {40}, {2}, {}});
+        timeline.on_link({LinkId{6}, {0}, {10}, {5}, {}});
+        timeline.on_link({LinkId{6}, {10}, {20}, {7}, {}});
+        timeline.on_link({LinkId{6}, {30}, {40}, {2}, {}});
     });
     ASSERT_EQ(trace.counters.size(), 1U);
     const auto& counter = trace.counters.begin()->second;
@@ -227,7 +227,7 @@ TEST_F(TimelineTest, AJsonNameMakesAChromeTrace) {
     write([](Timeline& timeline) {
         timeline.on_span(op(OpStream::Compute, 1, 1'000'001, 3'500'000));
         timeline.on_span(message(5, 1, 2, 2'000'000, 4'000'000));
-        timeline.on_link({0, {0}, {10'000'000}, {4096}, {}});
+        timeline.on_link({LinkId{0}, {0}, {10'000'000}, {4096}, {}});
     });
     const std::string text = read_bytes(options.path);
     EXPECT_THAT(text, HasSubstr(R"("ts": 1.000001)"));
@@ -243,7 +243,7 @@ TEST_F(TimelineTest, AJsonNameMakesAChromeTrace) {
 
 TEST_F(TimelineTest, WithoutCloseThereIsNoFile) {
     {
-        Timeline timeline(options, 16, [](std::uint32_t) { return std::string(); });
+        Timeline timeline(options, 16, [](LinkId) { return std::string(); });
         timeline.on_span(op(OpStream::Compute, 1, 0, 5));
         EXPECT_FALSE(std::filesystem::exists(options.path));
     }

@@ -62,7 +62,7 @@ TEST_P(SandboxOf, SharesRoutes) {
     };
     Sandbox before(routing, info_, tree_.root());
     EXPECT_EQ(message(before).ps, 1'000'000U);
-    routing.set_up(routing.next_links(0, 1).front(), false);
+    routing.set_up(LinkId{routing.next_links(0, 1).front()}, false);
     Sandbox after(routing, info_, tree_.root());
     EXPECT_EQ(message(after).ps, 3'000'000U);
 }

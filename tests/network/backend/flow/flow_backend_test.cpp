@@ -181,7 +181,7 @@ TEST(FlowBackendTest, LinksFailOnTheWay) {
     const std::uint32_t uplink = network.routing().next_links(16, 8)[3];
     network.send(inject(0, 8, kMiB));
     network.queue().run_until({12'000'000});
-    network.backend().set_link(uplink, false);
+    network.backend().set_link(LinkId{uplink}, false);
     network.queue().run();
     EXPECT_EQ(network.arrivals()[0], 2'000'000 + kMiB.count * kByte);
     std::uint64_t carried = 0;
@@ -192,7 +192,7 @@ TEST(FlowBackendTest, LinksFailOnTheWay) {
     network.send(inject(0, 8, kMiB, network.queue().now().ps));
     network.queue().run_until({network.queue().now().ps + 3'000'000});
     try {
-        network.backend().set_link(0, false);
+        network.backend().set_link(LinkId{0}, false);
         FAIL() << "the rank's link is gone";
     } catch (const SimulationError& error) {
         EXPECT_NE(std::string(error.what()).find("no path from rank 0 to rank 8"),
@@ -210,7 +210,7 @@ TEST(FlowBackendTest, ARankThatIsCutOffIsNotLookedForInCircles) {
     for (std::uint32_t link = 0; link < network.topology().links(); ++link) {
         const LinkEnds ends = network.topology().link_ends(link);
         if (ends.from == wanted.from && ends.to == wanted.to) {
-            network.backend().set_link(link, false);
+            network.backend().set_link(LinkId{link}, false);
         }
     }
     network.send(inject(0, 1, kMiB));

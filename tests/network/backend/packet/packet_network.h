@@ -126,7 +126,8 @@ class PacketNetwork {
         order_.push_back(message);
     }
     void set_link(std::uint64_t link_and_up) {
-        backend_.set_link(static_cast<std::uint32_t>(link_and_up >> 1), (link_and_up & 1) != 0);
+        backend_.set_link(LinkId{static_cast<std::uint32_t>(link_and_up >> 1)},
+                          (link_and_up & 1) != 0);
     }
 
     EventQueue queue_;
