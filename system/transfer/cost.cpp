@@ -9,7 +9,7 @@ namespace astra {
 
 namespace {
 
-constexpr double kMostBytes = 4611686018427387904.0;  // 2^62
+constexpr double kMostCostBytes = 4611686018427387904.0;  // 2^62
 // Long enough that a rank's part of a message is not lost in rounding, short enough that a backend
 // with packets is done soon.
 constexpr Bytes kLeast{std::uint64_t{1} << 20U};
@@ -23,13 +23,13 @@ Duration TransferCost::at(Bytes size) const {
         return measured->at(size);
     }
     const double ps = std::ceil(beta_ps * static_cast<double>(size.count));
-    return alpha + Duration{static_cast<std::uint64_t>(std::min(ps, kMostBytes))};
+    return alpha + Duration{static_cast<std::uint64_t>(std::min(ps, kMostCostBytes))};
 }
 
 Bytes TransferCost::bytes_for(double factor) const {
     const double bytes =
-        beta_ps > 0 ? factor * static_cast<double>(alpha.ps) / beta_ps : kMostBytes;
-    return {static_cast<std::uint64_t>(std::clamp(bytes, 1.0, kMostBytes))};
+        beta_ps > 0 ? factor * static_cast<double>(alpha.ps) / beta_ps : kMostCostBytes;
+    return {static_cast<std::uint64_t>(std::clamp(bytes, 1.0, kMostCostBytes))};
 }
 
 double TransferCost::factor_of(Bytes size) const {

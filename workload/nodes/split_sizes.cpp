@@ -11,7 +11,7 @@
 namespace astra {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 63U;
+constexpr std::uint64_t kMostSplitBytes = std::uint64_t{1} << 63U;
 
 void skip_blanks(std::string_view& text) {
     while (text.starts_with(' ')) {
@@ -61,7 +61,7 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& counts) {
 
 // Multiplies; false beyond 2^63 bytes in all.
 bool scale(std::vector<std::uint64_t>& counts, std::uint64_t unit) {
-    if (saturating_multiply(sum_of(counts), unit) > kMostBytes) {
+    if (saturating_multiply(sum_of(counts), unit) > kMostSplitBytes) {
         return false;
     }
     for (std::uint64_t& count : counts) {
