@@ -97,6 +97,14 @@ AlgorithmChoice parse_algorithm(std::string_view name) {
         choice.measured = true;
         return choice;
     }
+    // A name of the table means that entry, whatever it looks like.
+    if (const CollectiveAlgorithm* whole = collective_algorithms().find(name)) {
+        choice.algorithm = whole;
+        if (whole->levels != nullptr) {
+            choice.fault = read_levels("", choice.levels);
+        }
+        return choice.fault.empty() ? choice : invalid(name, std::move(choice.fault));
+    }
     std::string word(name);
     if (word.starts_with(kFlatPrefix) && word.size() > kFlatPrefix.size() &&
         std::isupper(static_cast<unsigned char>(word[kFlatPrefix.size()])) != 0) {

@@ -1,6 +1,7 @@
 #include "system/tuning/message_paths.h"
 
 #include <algorithm>
+#include <array>
 
 namespace astra {
 
@@ -143,6 +144,12 @@ PatternCost MessagePaths::pattern(std::span<const std::pair<std::uint32_t, std::
     return cost;
 }
 
+std::uint64_t MessagePaths::busy_ps(std::uint32_t link_class, Bytes bytes) const {
+    const std::array link = {Path::Stretch{clocks_[link_class].rate(), 1}};
+    const Path path{link, {}};
+    return backend_.alone(path, bytes).ps - backend_.alone(path, {}).ps;
+}
+
 MessagePaths::Passage MessagePaths::pass(const PatternCost& pattern,
                                          Bytes wire,
                                          std::uint64_t at_ps) {
@@ -152,16 +159,16 @@ MessagePaths::Passage MessagePaths::pass(const PatternCost& pattern,
     if (contention == Contention::None) {
         return {saturating_add(at_ps, alone_ps), at_ps};
     }
-    const std::uint64_t busy_ps =
-        saturating_multiply(pattern.load, wire_ps(pattern.busiest_class, wire));
+    const std::uint64_t loaded_ps =
+        saturating_multiply(pattern.load, busy_ps(pattern.busiest_class, wire));
     if (contention == Contention::Message) {
         const std::uint64_t behind_ps =
-            saturating_multiply(pattern.meeting - 1, wire_ps(pattern.meeting_class, wire));
+            saturating_multiply(pattern.meeting - 1, busy_ps(pattern.meeting_class, wire));
         return {saturating_add(at_ps, saturating_add(behind_ps, alone_ps)),
-                saturating_add(at_ps, std::max(busy_ps, wire_ps(pattern.first_class, wire)))};
+                saturating_add(at_ps, std::max(loaded_ps, busy_ps(pattern.first_class, wire)))};
     }
     const std::uint64_t moving_ps =
-        std::max(busy_ps, alone_ps - std::min(alone_ps, pattern.latency_ps));
+        std::max(loaded_ps, alone_ps - std::min(alone_ps, pattern.latency_ps));
     return {saturating_add(at_ps, saturating_add(moving_ps, pattern.latency_ps)),
             saturating_add(at_ps, moving_ps)};
 }

@@ -56,9 +56,9 @@ class MessagePaths {
     Passage pass(const PatternCost& pattern, Bytes wire, std::uint64_t at_ps);
 
   private:
-    std::uint64_t wire_ps(std::uint32_t link_class, Bytes bytes) {
-        return clocks_[link_class](bytes).ps;
-    }
+    // How long a message keeps a link of the class busy, as the backend says: what it takes over
+    // that link alone, beyond one without bytes.
+    std::uint64_t busy_ps(std::uint32_t link_class, Bytes bytes) const;
     // The links of a pair of ranks, which differ; valid until the next call.
     std::span<const std::uint32_t> links(std::uint32_t source, std::uint32_t destination);
     std::uint64_t weight(std::uint32_t link_class, std::uint32_t messages) const;
