@@ -31,6 +31,7 @@ class ContentHash {
         high_ = fold(high_ + word, 0xd6e8feb86659fd93U) ^ 0xa0761d6478bd642fU;
     }
     std::uint64_t low() const { return low_; }
+    bool operator==(const ContentHash& other) const = default;
     bool operator<(const ContentHash& other) const {
         return low_ != other.low_ ? low_ < other.low_ : high_ < other.high_;
     }

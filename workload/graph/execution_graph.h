@@ -32,6 +32,7 @@ enum class OpKind : std::uint8_t {
 std::string_view name_of(OpKind kind);
 
 inline constexpr std::uint32_t kNoRole = 0xffffffffU;
+inline constexpr std::uint32_t kNoOp = 0xffffffffU;
 
 struct ComputeDetail {
     std::uint64_t operations = 0;    // num_ops

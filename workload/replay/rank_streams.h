@@ -28,8 +28,6 @@ struct StreamRules {
     std::uint32_t iterations = ~0U;  // ops of later ones never become ready
 };
 
-inline constexpr std::uint32_t kNoOp = 0xffffffffU;
-
 class RankStreams {
   public:
     // The graph outlives it. Nothing is ready before begin().
