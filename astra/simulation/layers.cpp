@@ -81,8 +81,15 @@ Layers::Layers(Study input, const Recording& recording)
       transfers(queue, collectives, *transfer_policy, alone),
       points(queue, network(), engine_config.endpoint.rendezvous),
       memory(read_memory_model(study.root().section("memory"), topology.ranks())),
-      replayer(
-          queue, collectives, points, *memory, transfers, *compute, compute_noise, replay_config),
+      replayer(queue,
+               collectives,
+               points,
+               *memory,
+               transfers,
+               *compute,
+               compute_noise,
+               replay_config,
+               warnings),
       flows(queue, network_of_flows()) {
     output = OutputConfig::from_config(study.root().section("output"));
     check_other_sections(backend_info, study.root().at("network"));

@@ -61,6 +61,12 @@ void warn_of_the_run(Layers& layers) {
         }
         warnings.add(text);
     }
+    const std::string held = layers.replayer.describe_held();
+    if (!held.empty()) {
+        warnings.add(
+            "ranks came to their collectives in different order; one order was taken for all: " +
+            held);
+    }
     const ReplayCounts& counts = layers.replayer.counts();
     if (counts.skipped > 0) {
         warnings.add(fmt::format("{} nodes of type INVALID were skipped", counts.skipped));

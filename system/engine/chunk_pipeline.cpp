@@ -88,6 +88,25 @@ void ChunkPipeline::enter(CollectiveInstance& instance, std::uint32_t position) 
     for (const std::uint32_t queue : queues) {
         queues_.top_up(queue);
     }
+    if (instance.everyone_has_come() && instance.waiting > 0) {
+        look_at_waiting(instance);
+    }
+}
+
+// The last member has come, so that chunks may pass others at the ranks that came before.
+void ChunkPipeline::look_at_waiting(CollectiveInstance& instance) {
+    for (std::uint32_t position = 0; position < instance.members.size(); ++position) {
+        std::set<std::uint32_t> queues;
+        for (std::uint32_t chunk = 0; chunk < instance.chunks.size(); ++chunk) {
+            const ChunkAt at{&instance, position, chunk};
+            if (at.phase() < instance.phases(chunk).plans.size()) {
+                queues.insert(queue_index(at));
+            }
+        }
+        for (const std::uint32_t queue : queues) {
+            queues_.everyone_has_come(queue);
+        }
+    }
 }
 
 void ChunkPipeline::member_finished(CollectiveRun& run, std::uint32_t member) {

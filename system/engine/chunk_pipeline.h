@@ -37,6 +37,7 @@ class ChunkPipeline final : private RunOwner {
   private:
     void member_finished(CollectiveRun& run, std::uint32_t member) override;
     std::uint32_t queue_index(const ChunkAt& at) const;
+    void look_at_waiting(CollectiveInstance& instance);
 
     RunContext& context_;
     const EngineConfig& config_;

@@ -42,7 +42,7 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
 
 GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t> ranks) {
     const GroupId id{static_cast<std::uint32_t>(groups_.size())};
-    matching_.add_group(static_cast<std::uint32_t>(ranks.size()));
+    matching_.add_group();
     groups_.push_back(
         std::make_unique<ProcessGroup>(id, std::move(name), std::move(ranks), topology_));
     return id;

@@ -1,4 +1,4 @@
-// Runs collectives: matches what the ranks of a group ask for by order, cuts them into chunks,
+// Runs collectives: joins what the ranks of a group ask for under a number, cuts it into chunks,
 // takes every chunk through the phases of the group's plan, and runs the programs message by
 // message. Each of these is the business of a class; this one puts them together.
 #pragma once
@@ -54,8 +54,9 @@ class CollectiveEngine {
         return config_.plan.algorithms.number_of_node(node_id);
     }
 
-    // The rank at `position` of the group comes to its next collective; `done` runs when it has
-    // finished its part. Throws InputError when it asks for another kind or size than the others.
+    // The rank at `position` of the group comes to the collective with the number
+    // request.sequence, once; `done` runs when it has finished its part. Throws InputError when it
+    // asks for another kind or size than the others.
     void join(GroupId id, std::uint32_t position, const CollectiveRequest& request, Callback done);
 
     // Tells the recorder of the phases of chunks and of waiting; null for none. Before the run.

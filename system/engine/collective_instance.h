@@ -21,6 +21,7 @@ struct CollectiveRequest {
     std::uint32_t dimensions = ~0U;  // bit k: dimension k takes part
     std::uint32_t root = 0;          // position; 0 where the kind has none
     std::uint64_t priority = 0;
+    std::uint64_t sequence = 0;        // among those of the group, the same for all members
     std::uint64_t node_id = 0;         // for messages
     std::uint32_t node_algorithm = 0;  // as in PlanKey
     PairSizesOfRank pairs = {};  // of an all_to_all; `bytes` is then what this rank sends in all
@@ -55,6 +56,7 @@ struct CollectiveInstance {
     SimTime end;
     std::uint32_t joined = 0;
     std::uint32_t left = 0;
+    std::uint32_t waiting = 0;         // chunks at ranks, for a dimension
     PairSizes pairs;                   // empty unless each pair has its size
     std::vector<Chunk> chunks;         // without phases: one chunk
     std::vector<Member> members;       // by position

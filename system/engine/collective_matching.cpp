@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "astra/core/check.h"
 #include "astra/core/error.h"
 
 namespace astra {
@@ -75,20 +76,23 @@ void add_pairs(CollectiveInstance& instance,
 
 }  // namespace
 
-void CollectiveMatching::add_group(std::uint32_t members) {
-    groups_.emplace_back().joined.resize(members);
-}
-
 CollectiveMatching::Arrival CollectiveMatching::come(const ProcessGroup& group,
                                                      std::uint32_t position,
                                                      const CollectiveRequest& request,
                                                      SimTime now) {
     Group& state = groups_[index(group.id())];
-    const std::uint64_t sequence = state.joined[position]++;
-    const auto offset = static_cast<std::size_t>(sequence - state.first_open);
-    const bool is_first = offset >= state.open.size();
-    CollectiveInstance& instance = is_first ? open_instance(group, position, sequence, request, now)
-                                            : instances_[state.open[offset]];
+    ASTRA_CHECK(request.sequence >= state.first_open, "a member comes to a collective once");
+    const auto offset = static_cast<std::size_t>(request.sequence - state.first_open);
+    if (offset >= state.open.size()) {
+        state.open.resize(offset + 1, kUnopened);
+    }
+    std::uint32_t& number = state.open[offset];
+    const bool is_first = number == kUnopened;
+    if (is_first) {
+        number = open_instance(group, position, request, now).number;
+    }
+    ASTRA_CHECK(number != kClosed, "a member comes to a collective once");
+    CollectiveInstance& instance = instances_[number];
     if (!is_first) {
         check_same(instance, group.rank(position), request, now);
     }
@@ -104,7 +108,6 @@ CollectiveMatching::Arrival CollectiveMatching::come(const ProcessGroup& group,
 
 CollectiveInstance& CollectiveMatching::open_instance(const ProcessGroup& group,
                                                       std::uint32_t position,
-                                                      std::uint64_t sequence,
                                                       const CollectiveRequest& request,
                                                       SimTime now) {
     if (free_instances_.empty()) {
@@ -120,14 +123,14 @@ CollectiveInstance& CollectiveMatching::open_instance(const ProcessGroup& group,
     instance.number = number;
     instance.first_rank = group.rank(position);
     instance.created = created_++;
-    instance.sequence = sequence;
+    instance.sequence = request.sequence;
     instance.start = now;
     instance.last_joined = kNoCause;
     instance.joined = 0;
     instance.left = 0;
+    instance.waiting = 0;
     instance.members.assign(group.size(), {});
     instance.pairs.clear();
-    groups_[index(group.id())].open.push_back(number);
     return instance;
 }
 
@@ -144,7 +147,7 @@ void CollectiveMatching::close(const CollectiveInstance& instance) {
 std::vector<const CollectiveInstance*> CollectiveMatching::open(GroupId group) const {
     std::vector<const CollectiveInstance*> instances;
     for (const std::uint32_t number : groups_[index(group)].open) {
-        if (number != kClosed) {
+        if (number < kUnopened) {
             instances.push_back(&instances_[number]);
         }
     }

@@ -25,14 +25,17 @@ CollectiveEngine& CollectiveTimer::engine() {
 }
 
 GroupId CollectiveTimer::add_group(std::string name, std::vector<std::uint32_t> ranks) {
+    timed_.push_back(0);
     return engine().add_group(std::move(name), std::move(ranks));
 }
 
 Duration CollectiveTimer::time(GroupId group, const CollectiveRequest& request) {
     CollectiveEngine& runs = engine();
+    CollectiveRequest numbered = request;
+    numbered.sequence = timed_[index(group)]++;
     return sandbox_->time([&](Callback finished) {
         for (std::uint32_t p = 0; p < runs.group(group).size(); ++p) {
-            runs.join(group, p, request, finished);
+            runs.join(group, p, numbered, finished);
         }
     });
 }
@@ -40,6 +43,7 @@ Duration CollectiveTimer::time(GroupId group, const CollectiveRequest& request) 
 void CollectiveTimer::reset() {
     engine_.reset();
     sandbox_.reset();
+    timed_.clear();
 }
 
 }  // namespace astra

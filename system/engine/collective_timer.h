@@ -1,6 +1,7 @@
 // How long collectives take alone: an engine in a sandbox of the network that is simulated.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ class CollectiveTimer {
     Warnings unheard_;  // the simulation itself says the same
     std::unique_ptr<Sandbox> sandbox_;
     std::unique_ptr<CollectiveEngine> engine_;  // in the sandbox
+    std::vector<std::uint64_t> timed_;          // collectives so far, by group
 };
 
 }  // namespace astra

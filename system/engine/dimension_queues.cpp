@@ -10,7 +10,10 @@ namespace astra {
 namespace {
 
 bool is_older(const ChunkAt& a, const ChunkAt& b) {
-    return std::tie(a.instance->created, a.chunk) < std::tie(b.instance->created, b.chunk);
+    const auto age = [](const ChunkAt& at) {
+        return std::tuple(!at.instance->everyone_has_come(), at.instance->created, at.chunk);
+    };
+    return age(a) < age(b);
 }
 
 }  // namespace
@@ -32,6 +35,7 @@ void DimensionQueues::add(std::uint32_t queue, const ChunkAt& chunk) {
     while (before != waiting.begin() && goes_before(last, *std::prev(before))) {
         --before;
     }
+    ++chunk.instance->waiting;
     waiting.insert(before, last);
 }
 
@@ -49,6 +53,7 @@ bool DimensionQueues::goes_before(const Waiting& a, const Waiting& b) const {
 void DimensionQueues::start(Queue& queue, std::size_t waiting) {
     const ChunkAt chunk = queue.waiting[waiting].chunk;
     queue.waiting.erase(queue.waiting.begin() + static_cast<std::ptrdiff_t>(waiting));
+    --chunk.instance->waiting;
     queue.holders.push_back({chunk, events_.now()});
     starter_.start_chunk(chunk);
 }

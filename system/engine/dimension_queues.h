@@ -6,8 +6,10 @@
 // A limit alone deadlocks: with one queue for the phases up and down of an all_reduce over three
 // dimensions, rank A may fill its queue with a chunk that waits for rank B, while B fills its queue
 // with one that waits for A. Here a chunk that waits behind a *younger* one whose peers have
-// not all come passes it after a short while ("patience"), beyond the limit. The oldest unfinished
-// chunk is then never held up by the limit, so it finishes, and so by induction does every other.
+// not all come passes it after a short while ("patience"), beyond the limit. A collective to which
+// some member has not come is younger than all others: who comes to it last may have to finish
+// another first. The oldest unfinished chunk to whose collective everyone has come is then never
+// held up by the limit, so it finishes, and so by induction does every other.
 // Among ranks in step it only happens where two chunks come to a dimension at the same instant, and
 // not in the same order at every rank.
 #pragma once
@@ -55,6 +57,8 @@ class DimensionQueues {
     void add(std::uint32_t queue, const ChunkAt& chunk);
     // Starts what may start.
     void top_up(std::uint32_t queue);
+    // The last member has come to a collective of which chunks wait in the queue.
+    void everyone_has_come(std::uint32_t queue) { watch(queue); }
     // The chunk has finished its phase here.
     void leave(std::uint32_t queue, const ChunkAt& chunk);
     std::uint64_t passed() const { return passed_; }

@@ -16,29 +16,20 @@ std::uint32_t PointToPoint::new_transfer() {
         return static_cast<std::uint32_t>(transfers_.size() - 1);
     }
     const std::uint32_t id = free_;
-    free_ = transfers_[id].next;
+    free_ = transfers_[id].next_free;
     transfers_[id] = {};
     return id;
 }
 
-// The transfer that this side belongs to: the oldest that lacks it, or a new one.
-std::uint32_t PointToPoint::match(const PointRequest& request, bool is_send) {
-    const auto [entry, created] = unmatched_.try_emplace(key_of(request));
-    Unmatched& list = entry->second;
-    if (!created) {
-        const Transfer& oldest = transfers_[list.first];
-        if (is_send ? !oldest.has_send : !oldest.has_receive) {
-            const std::uint32_t id = list.first;
-            list.first = transfers_[id].next;
-            if (list.first == kNone) {
-                unmatched_.erase(entry);
-            }
-            return id;
-        }
+// The transfer that this side belongs to: the one that the other side has come to, or a new one.
+std::uint32_t PointToPoint::match(const PointRequest& request) {
+    const auto [entry, created] = unmatched_.try_emplace(key_of(request), kNone);
+    if (created) {
+        entry->second = new_transfer();
+        return entry->second;
     }
-    const std::uint32_t id = new_transfer();
-    (list.first == kNone ? list.first : transfers_[list.last].next) = id;
-    list.last = id;
+    const std::uint32_t id = entry->second;
+    unmatched_.erase(entry);
     return id;
 }
 
@@ -62,7 +53,7 @@ void PointToPoint::check_sizes(const Transfer& transfer) const {
 }
 
 void PointToPoint::send(const PointRequest& request, Callback done) {
-    const std::uint32_t id = match(request, true);
+    const std::uint32_t id = match(request);
     Transfer& transfer = transfers_[id];
     transfer.request = request;
     transfer.sent = done;
@@ -83,7 +74,7 @@ void PointToPoint::send(const PointRequest& request, Callback done) {
 }
 
 void PointToPoint::receive(const PointRequest& request, Callback done) {
-    const std::uint32_t id = match(request, false);
+    const std::uint32_t id = match(request);
     Transfer& transfer = transfers_[id];
     if (!transfer.has_send) {
         transfer.request = request;
@@ -168,17 +159,15 @@ void PointToPoint::on_arrival(std::uint64_t id) {
 }
 
 void PointToPoint::settle(std::uint32_t id) {
-    transfers_[id].next = free_;
+    transfers_[id].next_free = free_;
     free_ = id;
 }
 
 std::vector<std::string> PointToPoint::unreceived() const {
     std::vector<const Transfer*> lonely;
-    for (const auto& [key, list] : unmatched_) {
-        for (std::uint32_t id = list.first; id != kNone; id = transfers_[id].next) {
-            if (transfers_[id].has_send) {
-                lonely.push_back(&transfers_[id]);
-            }
+    for (const auto& [key, id] : unmatched_) {
+        if (transfers_[id].has_send) {
+            lonely.push_back(&transfers_[id]);
         }
     }
     std::sort(lonely.begin(), lonely.end(), [](const Transfer* a, const Transfer* b) {
@@ -202,19 +191,18 @@ std::vector<std::string> PointToPoint::unreceived() const {
 
 std::string PointToPoint::near_match(const PointRequest& receive) const {
     const Transfer* nearest = nullptr;
-    for (const auto& [key, list] : unmatched_) {
-        for (std::uint32_t id = list.first; id != kNone; id = transfers_[id].next) {
-            const Transfer& transfer = transfers_[id];
-            if (!transfer.has_send || transfer.request.source != receive.source ||
-                transfer.request.destination != receive.destination) {
-                continue;
-            }
-            const auto order = [](const Transfer& t) {
-                return std::tie(t.request.tag, t.request.node_id);
-            };
-            if (nearest == nullptr || order(transfer) < order(*nearest)) {
-                nearest = &transfer;
-            }
+    for (const auto& [key, id] : unmatched_) {
+        const Transfer& transfer = transfers_[id];
+        if (!transfer.has_send || transfer.request.source != receive.source ||
+            transfer.request.destination != receive.destination ||
+            transfer.request.tag == receive.tag) {
+            continue;
+        }
+        const auto order = [](const Transfer& t) {
+            return std::tie(t.request.tag, t.request.node_id);
+        };
+        if (nearest == nullptr || order(transfer) < order(*nearest)) {
+            nearest = &transfer;
         }
     }
     if (nearest == nullptr) {

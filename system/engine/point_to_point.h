@@ -1,4 +1,4 @@
-// Sends and receives, matched by source, destination, tag and order.
+// Sends and receives, matched by source, destination, tag and number.
 //
 // Eager (default): the data leaves when the sender comes to its send. Rendezvous: the receiver,
 // when it comes to its receive, asks with a message of 8192 bytes, and the data leaves when both
@@ -23,6 +23,7 @@ struct PointRequest {
     std::uint32_t destination = 0;
     std::uint32_t tag = 0;
     Bytes bytes;
+    std::uint32_t number = 0;   // among those of source, destination and tag
     std::uint64_t node_id = 0;  // for messages
 };
 
@@ -33,6 +34,7 @@ class PointToPoint {
 
     // Tells the recorder of receives that wait for their sender; null for none. Before the run.
     void record(Recorder* recorder) { recorder_ = recorder; }
+    bool rendezvous() const { return rendezvous_; }
 
     // `done` runs when the data has arrived at the receiver. Throws InputError when the matching
     // receive expects another size.
@@ -56,12 +58,14 @@ class PointToPoint {
     struct Key {
         std::uint64_t ranks;
         std::uint32_t tag;
+        std::uint32_t number;
         bool operator==(const Key&) const = default;
     };
     struct KeyHash {
         std::size_t operator()(const Key& key) const {
+            const std::uint64_t message = (std::uint64_t{key.tag} << 32) | key.number;
             return static_cast<std::size_t>((key.ranks * 0x9e3779b97f4a7c15ULL) ^
-                                            (key.tag * 0xc2b2ae3d27d4eb4fULL));
+                                            (message * 0xc2b2ae3d27d4eb4fULL));
         }
     };
     struct Transfer {
@@ -75,19 +79,16 @@ class PointToPoint {
         bool has_receive = false;
         bool asked = false;
         bool arrived = false;
-        std::uint32_t next = kNone;
+        std::uint32_t next_free = kNone;
         Cause cause{};  // on whose behalf a rank sends to, or asks, itself
-    };
-    // Transfers of which only one side has come: all are of the same side.
-    struct Unmatched {
-        std::uint32_t first = kNone;
-        std::uint32_t last = kNone;
     };
 
     static Key key_of(const PointRequest& request) {
-        return {(std::uint64_t{request.source} << 32) | request.destination, request.tag};
+        return {(std::uint64_t{request.source} << 32) | request.destination,
+                request.tag,
+                request.number};
     }
-    std::uint32_t match(const PointRequest& request, bool is_send);
+    std::uint32_t match(const PointRequest& request);
     std::uint32_t new_transfer();
     void check_sizes(const Transfer& transfer) const;
     void inject(std::uint32_t id);
@@ -104,7 +105,7 @@ class PointToPoint {
     NetworkBackend& network_;
     bool rendezvous_;
     Recorder* recorder_ = nullptr;
-    std::unordered_map<Key, Unmatched, KeyHash> unmatched_;
+    std::unordered_map<Key, std::uint32_t, KeyHash> unmatched_;  // of which one side has come
     std::vector<Transfer> transfers_;
     std::uint32_t free_ = kNone;
     std::uint64_t messages_ = 0;

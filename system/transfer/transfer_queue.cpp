@@ -46,7 +46,8 @@ TransferQueue::TransferQueue(EventQueue& queue,
 void TransferQueue::add_group(std::uint32_t job,
                               GroupId id,
                               const GroupForecast& forecast,
-                              const CollectiveRequest& like) {
+                              const CollectiveRequest& like,
+                              std::uint64_t first_launch) {
     const ProcessGroup& members = collectives_.group(id);
     Bytes total;
     for (const TransferForecast& transfer : forecast.transfers) {
@@ -65,6 +66,7 @@ void TransferQueue::add_group(std::uint32_t job,
     group.job = job;
     group.id = id;
     group.forecast = forecast;
+    group.next_launch = first_launch;
     const MeasuredTime* measured = collectives_.measured(id, like);
     group.serial = measured != nullptr;
     if (group.serial) {
@@ -299,6 +301,7 @@ void TransferQueue::join_all(std::uint64_t number) {
     const GroupId id = groups_[started.group].id;
     CollectiveRequest request = tensors_[started.tensors.front()].request;
     request.bytes = started.bytes;
+    request.sequence = groups_[started.group].next_launch++;
     const Recorder::Because because(recorder_, started.span);
     for (std::uint32_t p = 0; p < collectives_.group(id).size(); ++p) {
         const std::uint64_t argument = pack(static_cast<std::uint32_t>(number), p);

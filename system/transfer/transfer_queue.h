@@ -52,12 +52,14 @@ class TransferQueue {
     // Tells the recorder of transfers and of waiting; null for none. Before the run.
     void record(Recorder* recorder) { recorder_ = recorder; }
 
-    // Transfers of this group of a job will be asked for; `like` is one of them. Measures what they
+    // Transfers of this group of a job will be asked for; `like` is one of them. What is launched
+    // takes the numbers of the group's collectives from `first_launch` on. Measures what transfers
     // cost. Throws ConfigError.
     void add_group(std::uint32_t job,
                    GroupId id,
                    const GroupForecast& forecast,
-                   const CollectiveRequest& like);
+                   const CollectiveRequest& like,
+                   std::uint64_t first_launch);
 
     // The rank at `position` has the gradient of a transfer of this iteration; `done` runs when it
     // is reduced. Once for each. Throws InputError when it asks for another kind or size than the
@@ -114,6 +116,7 @@ class TransferQueue {
         std::unique_ptr<TransferSchedule> schedule;  // none if nothing waits
         std::unordered_map<std::uint64_t, std::uint32_t> tensors;
         TransferLoad load;
+        std::uint64_t next_launch = 0;
         SimTime wake{kMaxPs};  // the earliest that is planned
         bool serial = false;   // a measured cost holds for one collective at a time
         bool asking = false;   // its schedule is going to be asked

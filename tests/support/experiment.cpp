@@ -299,6 +299,15 @@ RunResult run(const Experiment& experiment, SpanSubscriber& subscriber) {
     return simulation.result();
 }
 
+RunResult run_recording_ops(const Experiment& experiment) {
+    const ScratchFolder folder;
+    Recording recording;
+    recording.ops = true;
+    Simulation simulation(read_experiment(experiment, folder), recording);
+    simulation.run({});
+    return simulation.result();
+}
+
 RunResult run_study(const std::string& yaml, const RunLimits& limits) {
     const ScratchFolder folder;
     Simulation simulation(Study::from_file(folder.write("study.yml", yaml)));

@@ -117,6 +117,8 @@ Arguments run_arguments(const Experiment& experiment, const ScratchFolder& folde
 RunResult run(const Experiment& experiment);
 // Tells the subscriber of all that happens.
 RunResult run(const Experiment& experiment, SpanSubscriber& subscriber);
+// With when each op ran.
+RunResult run_recording_ops(const Experiment& experiment);
 RunResult run_study(const std::string& yaml, const RunLimits& limits = {});
 
 struct ProgramRun {

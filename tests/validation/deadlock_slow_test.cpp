@@ -112,6 +112,7 @@ class Driver {
             request.kind = CollectiveKind::AllReduce;
             request.bytes = kMiB;
             request.priority = issued_[rank];
+            request.sequence = issued_[rank];
             ++issued_[rank];
             engine_.join(group_,
                          static_cast<std::uint32_t>(rank),

@@ -33,16 +33,23 @@ std::string complaint(const ReplayedRank& rank, std::uint32_t op, const std::str
 JobPreparation::JobPreparation(CollectiveEngine& collectives,
                                TransferQueue& transfers,
                                const MemoryModel& memory,
-                               const ReplayConfig& config)
+                               const ReplayConfig& config,
+                               bool rendezvous,
+                               Warnings& warnings)
     : collectives_(collectives),
       transfers_(transfers),
       memory_(memory),
       config_(config),
+      rendezvous_(rendezvous),
+      warnings_(warnings),
       requests_(collectives) {}
 
 void JobPreparation::add(ReplayedJob& job, std::uint32_t number, std::vector<ReplayedRank>& ranks) {
     const auto& traces = job.job.workload.ranks;
     Members members = register_groups(job.job);
+    if (!config_.replay_only) {
+        find_order(job);
+    }
     StreamRules rules = config_.streams;
     rules.transfers_take_one = !transfers_.waits();
     std::vector<bool> known_groups(job.job.workload.groups.size());
@@ -89,6 +96,18 @@ JobPreparation::Members JobPreparation::register_groups(const Job& job) {
         }
     }
     return members;
+}
+
+void JobPreparation::find_order(ReplayedJob& job) const {
+    OrderRules rules;
+    rules.naming.transfers_wait = transfers_.waits();
+    rules.naming.node_algorithm = [&](std::uint64_t node_id) {
+        return collectives_.node_algorithm(node_id);
+    };
+    rules.rendezvous = rendezvous_;
+    const std::string prefix = job.job.name.empty() ? "" : job.job.name + "/";
+    job.order = std::make_unique<const JobOrder>(
+        job.job.workload, rules, OrderNames{job.job.fabric_ranks, prefix}, warnings_);
 }
 
 void JobPreparation::check_collective(const ReplayedRank& rank,
@@ -157,7 +176,8 @@ void JobPreparation::register_transfers(const ReplayedRank& rank,
             transfers_.add_group(job_number,
                                  rank.group_of(detail).group,
                                  rank.job->job.workload.forecasts[group],
-                                 requests_.collective(rank, op));
+                                 requests_.collective(rank, op),
+                                 rank.job->order->matching().collectives_of(group));
             first_ranks_.push_back(rank_number);
         }
     }

@@ -1,10 +1,12 @@
-// Makes jobs ready to be replayed: their groups and transfers become known to the engines, every
-// plan that their ops need is made, and what cannot run is refused before anything runs.
+// Makes jobs ready to be replayed: what belongs together is found, their groups and transfers
+// become known to the engines, every plan that their ops need is made, and what cannot run is
+// refused before anything runs.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "astra/core/warnings.h"
 #include "system/engine/collective_engine.h"
 #include "system/model/memory_model.h"
 #include "system/transfer/transfer_queue.h"
@@ -20,10 +22,12 @@ class JobPreparation {
     JobPreparation(CollectiveEngine& collectives,
                    TransferQueue& transfers,
                    const MemoryModel& memory,
-                   const ReplayConfig& config);
+                   const ReplayConfig& config,
+                   bool rendezvous,
+                   Warnings& warnings);
 
     // Appends the ranks of the job, the `number`-th, to `ranks`. Throws ConfigError or TraceError
-    // on what cannot run.
+    // on what cannot run, SimulationError on ranks that wait for each other.
     void add(ReplayedJob& job, std::uint32_t number, std::vector<ReplayedRank>& ranks);
 
     // Jobs so far that have gradient transfers.
@@ -36,6 +40,7 @@ class JobPreparation {
     using Members = std::vector<std::vector<GroupMember>>;
 
     Members register_groups(const Job& job);
+    void find_order(ReplayedJob& job) const;
     void prepare_collectives(const ReplayedRank& rank);
     void check_collective(const ReplayedRank& rank,
                           std::uint32_t op,
@@ -51,6 +56,8 @@ class JobPreparation {
     TransferQueue& transfers_;
     const MemoryModel& memory_;
     const ReplayConfig& config_;
+    bool rendezvous_;
+    Warnings& warnings_;
     OpRequests requests_;
     std::uint32_t jobs_with_transfers_ = 0;
     std::vector<std::uint32_t> first_ranks_;

@@ -17,6 +17,9 @@ CollectiveRequest OpRequests::collective(const ReplayedRank& rank, std::uint32_t
          detail.kind == CollectiveKind::Scatter);
     request.dimensions = detail.has_dimensions ? detail.dimensions : ~0U;
     request.priority = detail.priority;
+    if (rank.job->order != nullptr) {
+        request.sequence = rank.job->order->matching().number_of({rank.number, op});
+    }
     request.node_id = graph.node_id[op];
     request.node_algorithm = collectives_.node_algorithm(request.node_id);
     if (detail.pairs != kNoRole) {
@@ -42,6 +45,7 @@ PointRequest OpRequests::point(const ReplayedRank& rank, std::uint32_t op) const
             sends ? peer : rank.fabric_rank,
             detail.tag,
             detail.bytes,
+            rank.job->order->matching().number_of({rank.number, op}),
             graph.node_id[op]};
 }
 

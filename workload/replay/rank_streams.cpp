@@ -36,9 +36,28 @@ void RankStreams::make_ready(std::uint32_t op) {
     if (!graph_->iteration.empty() && graph_->iteration[op] >= iterations_) {
         return;
     }
-    auto& heap = ready_[static_cast<std::size_t>(stream_of(op))];
+    push(static_cast<std::size_t>(stream_of(op)), op);
+}
+
+void RankStreams::push(std::size_t stream, std::uint32_t op) {
+    auto& heap = ready_[stream];
     heap.push_back(op);
     std::push_heap(heap.begin(), heap.end(), GoesLater{*graph_});
+}
+
+std::uint32_t RankStreams::pop(std::size_t stream) {
+    auto& heap = ready_[stream];
+    std::pop_heap(heap.begin(), heap.end(), GoesLater{*graph_});
+    const std::uint32_t op = heap.back();
+    heap.pop_back();
+    return op;
+}
+
+void RankStreams::release_held() {
+    for (const std::uint32_t op : held_) {
+        push(static_cast<std::size_t>(Stream::Communication), op);
+    }
+    held_.clear();
 }
 
 void RankStreams::begin(const std::vector<std::uint32_t>& first) {
@@ -48,10 +67,7 @@ void RankStreams::begin(const std::vector<std::uint32_t>& first) {
 }
 
 std::uint32_t RankStreams::take_from(std::size_t stream) {
-    auto& heap = ready_[stream];
-    std::pop_heap(heap.begin(), heap.end(), GoesLater{*graph_});
-    const std::uint32_t op = heap.back();
-    heap.pop_back();
+    const std::uint32_t op = pop(stream);
     parents_left_[op] = kRunning;
     if (static_cast<Stream>(stream) != Stream::None) {
         --free_[stream];
@@ -59,7 +75,7 @@ std::uint32_t RankStreams::take_from(std::size_t stream) {
     return op;
 }
 
-std::uint32_t RankStreams::take() {
+std::size_t RankStreams::first_stream() const {
     const GoesLater later{*graph_};
     std::size_t chosen = kStreams;
     for (std::size_t s = 0; s < kStreams; ++s) {
@@ -68,7 +84,7 @@ std::uint32_t RankStreams::take() {
             chosen = s;
         }
     }
-    return chosen == kStreams ? kNoOp : take_from(chosen);
+    return chosen;
 }
 
 std::uint32_t RankStreams::take(Stream stream) {

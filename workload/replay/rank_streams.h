@@ -1,6 +1,7 @@
 // The streams of one rank, and its ops on their way to them: an op is ready as soon as its parents
 // have finished, and is taken when a stream of its kind is free, lowest number first, or lowest
-// ExecutionGraph::order.
+// ExecutionGraph::order. An op that may not begin yet is held: it is not looked at again before
+// release_held().
 //
 // Streams: CPU ops; GPU compute; communication, shared by collectives, sends and memory accesses.
 // Receives and ops without work take no stream, nor do gradient transfers that wait elsewhere.
@@ -36,16 +37,35 @@ class RankStreams {
     // The ops without parents become ready: `first`, ascending.
     void begin(const std::vector<std::uint32_t>& first);
 
-    // The op that goes first of all that are ready and have a free stream, with the stream; kNoOp
-    // if there is none.
-    std::uint32_t take();
-    // The same among the ops of one stream.
+    // The op that goes first of all that are ready, have a free stream and may begin, with the
+    // stream; kNoOp if there is none. `may_begin` is asked of ops of the communication stream.
+    template <typename MayBegin>
+    std::uint32_t take(const MayBegin& may_begin) {
+        constexpr auto communication = static_cast<std::size_t>(Stream::Communication);
+        while (true) {
+            const std::size_t stream = first_stream();
+            if (stream == kStreams) {
+                return kNoOp;
+            }
+            if (stream != communication || may_begin(ready_[communication].front())) {
+                return take_from(stream);
+            }
+            held_.push_back(pop(communication));
+        }
+    }
+    // The first of one stream that is ready, if the stream is free, whether it may begin or not.
     std::uint32_t take(Stream stream);
 
     // The op was taken. Gives its stream back; children whose last parent it was become ready.
     void finish(std::uint32_t op);
 
+    // Ops that were held are asked about again.
+    void release_held();
+    bool holds() const { return !held_.empty(); }
+
     bool is_running(std::uint32_t op) const { return parents_left_[op] == kRunning; }
+    bool is_done(std::uint32_t op) const { return parents_left_[op] == kDone; }
+    bool has_begun(std::uint32_t op) const { return parents_left_[op] >= kRunning; }
     std::uint32_t ops_left() const { return ops_left_; }
 
   private:
@@ -65,11 +85,16 @@ class RankStreams {
 
     Stream stream_of(std::uint32_t op) const;
     void make_ready(std::uint32_t op);
+    void push(std::size_t stream, std::uint32_t op);
+    std::uint32_t pop(std::size_t stream);
+    // Whose first op goes first of all that are free; kStreams if there is none.
+    std::size_t first_stream() const;
     std::uint32_t take_from(std::size_t stream);
 
     const ExecutionGraph* graph_;
     std::vector<std::uint32_t> parents_left_;                 // or kRunning, kDone
     std::array<std::vector<std::uint32_t>, kStreams> ready_;  // heaps, GoesLater
+    std::vector<std::uint32_t> held_;                         // of the communication stream
     std::array<std::uint32_t, kStreams> free_;
     std::uint32_t ops_left_;
     std::uint32_t iterations_;

@@ -4,6 +4,7 @@
 
 #include "astra/core/check.h"
 #include "workload/graph/symmetry.h"
+#include "workload/replay/issue_order.h"
 
 namespace astra {
 
@@ -49,6 +50,8 @@ ReplayedJob::ReplayedJob(Job added, std::uint32_t first)
         outlines.push_back(entry->second);
     }
 }
+
+ReplayedJob::~ReplayedJob() = default;
 
 ReplayedRank::ReplayedRank(ReplayedJob& its_job, std::uint32_t rank, const StreamRules& rules)
     : job(&its_job),

@@ -3,18 +3,22 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "astra/core/rank_classes.h"
 #include "astra/core/types.h"
 #include "workload/graph/execution_graph.h"
+#include "workload/order/job_order.h"
 #include "workload/record/iteration_log.h"
 #include "workload/record/rank_activity.h"
 #include "workload/replay/job.h"
 #include "workload/replay/rank_streams.h"
 
 namespace astra {
+
+class IssueOrder;
 
 // What a replay has found out about a graph; shared by all ranks of a class. At most 8 bytes an op.
 struct GraphOutline {
@@ -30,6 +34,9 @@ struct GraphOutline {
 struct ReplayedJob {
     // `first_rank`: index of its first rank among all that are replayed.
     ReplayedJob(Job added, std::uint32_t first_rank);
+    ~ReplayedJob();
+    ReplayedJob(const ReplayedJob&) = delete;
+    ReplayedJob& operator=(const ReplayedJob&) = delete;
 
     const GraphOutline& outline_of(std::uint32_t rank) const {
         return *outlines[index(classes.class_of(RankId{rank}))];
@@ -41,6 +48,9 @@ struct ReplayedJob {
     std::deque<GraphOutline> graphs;
     std::vector<const GraphOutline*> outlines;  // by class
     IterationLog iterations;
+    // Both null where every op takes its recorded time.
+    std::unique_ptr<const JobOrder> order;
+    std::unique_ptr<IssueOrder> issue_order;
 };
 
 // Where a rank stands in a group that it uses.

@@ -1,8 +1,10 @@
 #include "workload/replay/replayer.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "workload/replay/issue_order.h"
 #include "workload/replay/stuck_report.h"
 #include "workload/replay/transfer_windows.h"
 
@@ -30,6 +32,10 @@ Activity activity_of(const ExecutionGraph& graph, std::uint32_t op) {
     }
 }
 
+bool communicates(const ExecutionGraph& graph, std::uint32_t op) {
+    return graph.kind[op] == OpKind::Recv || takes_communication_stream(graph, op);
+}
+
 }  // namespace
 
 Replayer::Replayer(EventQueue& queue,
@@ -39,7 +45,8 @@ Replayer::Replayer(EventQueue& queue,
                    TransferQueue& transfers,
                    const ComputeModel& compute,
                    const ComputeNoise& noise,
-                   const ReplayConfig& config)
+                   const ReplayConfig& config,
+                   Warnings& warnings)
     : queue_(queue),
       collectives_(collectives),
       points_(points),
@@ -49,12 +56,16 @@ Replayer::Replayer(EventQueue& queue,
       noise_(noise),
       config_(config),
       requests_(collectives),
-      preparation_(collectives, transfers, memory, config) {}
+      preparation_(collectives, transfers, memory, config, points.rendezvous(), warnings) {}
 
 void Replayer::add_job(Job added) {
     const std::uint32_t number = jobs();
     ReplayedJob& job = jobs_.emplace_back(std::move(added), ranks());
     preparation_.add(job, number, ranks_);
+    if (job.order != nullptr) {
+        job.issue_order = std::make_unique<IssueOrder>(
+            *job.order, ranks_, job.first_rank, config_.streams.communication);
+    }
     for (std::uint32_t r = job.first_rank; r < ranks(); ++r) {
         counts_.ops += ranks_[r].graph().size();
         counts_.communication_ops += ranks_[r].outline->communication_ops;
@@ -109,8 +120,13 @@ void Replayer::pump(std::uint32_t rank_number, Cause cause) {
 }
 
 void Replayer::issue_ready(std::uint32_t rank_number) {
-    RankStreams& streams = ranks_[rank_number].streams;
-    for (std::uint32_t op = streams.take(); op != kNoOp; op = streams.take()) {
+    ReplayedRank& rank = ranks_[rank_number];
+    IssueOrder* order = rank.job->issue_order.get();
+    const auto may_begin = [&](std::uint32_t op) {
+        return order == nullptr || order->may_begin(rank.number, op);
+    };
+    for (std::uint32_t op = rank.streams.take(may_begin); op != kNoOp;
+         op = rank.streams.take(may_begin)) {
         begin_op(rank_number, op);
         const Recorder::Because because(spans_.recorder(), spans_.of(rank_number, op));
         if (issue(rank_number, op)) {
@@ -121,6 +137,10 @@ void Replayer::issue_ready(std::uint32_t rank_number) {
 
 void Replayer::begin_op(std::uint32_t rank_number, std::uint32_t op) {
     ReplayedRank& rank = ranks_[rank_number];
+    if (rank.job->issue_order != nullptr && communicates(rank.graph(), op)) {
+        rank.job->issue_order->began(rank.number, op);
+        pump_released(*rank.job);
+    }
     spans_.begin(rank, rank_number, op);
     const Activity activity = activity_of(rank.graph(), op);
     rank.activity.begin(activity, queue_.now());
@@ -207,6 +227,10 @@ void Replayer::on_done(std::uint64_t argument) {
 void Replayer::finish_op(std::uint32_t rank_number, std::uint32_t op) {
     ReplayedRank& rank = ranks_[rank_number];
     rank.streams.finish(op);
+    if (rank.job->issue_order != nullptr && communicates(rank.graph(), op)) {
+        rank.job->issue_order->ended(rank.number, op);
+        pump_released(*rank.job);
+    }
     ++finished_ops_;
     const Activity activity = activity_of(rank.graph(), op);
     rank.activity.end(activity, queue_.now());
@@ -218,6 +242,26 @@ void Replayer::finish_op(std::uint32_t rank_number, std::uint32_t op) {
         rank.finish = queue_.now();
         ++finished_ranks_;
     }
+}
+
+// What is no longer held is looked at after what happens at this instant already.
+void Replayer::pump_released(const ReplayedJob& job) {
+    if (!job.issue_order->has_released()) {
+        return;
+    }
+    for (const std::uint32_t rank : job.issue_order->take_released()) {
+        queue_.schedule_after({},
+                              Callback::to<&Replayer::start_rank>(*this, job.first_rank + rank));
+    }
+}
+
+std::string Replayer::describe_held() const {
+    for (const ReplayedJob& job : jobs_) {
+        if (job.issue_order != nullptr && !job.issue_order->example().empty()) {
+            return job.issue_order->example();
+        }
+    }
+    return "";
 }
 
 std::vector<WindowRecord> Replayer::windows(std::uint32_t job,

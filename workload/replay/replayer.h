@@ -14,6 +14,7 @@
 
 #include "astra/core/event_queue.h"
 #include "astra/core/records.h"
+#include "astra/core/warnings.h"
 #include "system/engine/collective_engine.h"
 #include "system/engine/point_to_point.h"
 #include "system/model/compute_model.h"
@@ -47,10 +48,12 @@ class Replayer {
              TransferQueue& transfers,
              const ComputeModel& compute,
              const ComputeNoise& noise,
-             const ReplayConfig& config);
+             const ReplayConfig& config,
+             Warnings& warnings);
 
     // Jobs share no ranks. Registers the job's groups and makes every plan that its ops need.
-    // Throws ConfigError or TraceError on what cannot run.
+    // Throws ConfigError or TraceError on what cannot run, SimulationError on ranks that wait for
+    // each other.
     void add_job(Job job);
 
     // Jobs so far that have gradient transfers.
@@ -84,6 +87,8 @@ class Replayer {
 
     // For each rank that has not finished what its unfinished ops wait for; at most `most` lines.
     std::vector<std::string> describe_stuck(std::size_t most) const;
+    // An op that was held as other ranks took another order; "" if there was none.
+    std::string describe_held() const;
 
   private:
     void start_job(std::uint64_t job);
@@ -97,6 +102,7 @@ class Replayer {
     bool issue_delay(Duration time, Callback done);
     void issue_collective(const ReplayedRank& rank, std::uint32_t op, Callback done);
     void finish_op(std::uint32_t rank_number, std::uint32_t op);
+    void pump_released(const ReplayedJob& job);
     Duration compute_time(const ReplayedRank& rank, std::uint32_t op);
 
     EventQueue& queue_;

@@ -87,7 +87,7 @@ TEST(RootedKindsTest, RanksThatDisagreeAboutTheRootAreNamed) {
         FAIL() << "no error";
     } catch (const InputError& error) {
         EXPECT_THAT(error.what(), HasSubstr("rank 3 (node 1)"));
-        EXPECT_THAT(error.what(), HasSubstr("gather of 1048576 B with the root at position 1"));
+        EXPECT_THAT(error.what(), HasSubstr("gather of 1048576 B with the root at rank 1"));
     }
 }
 

@@ -50,7 +50,7 @@ class QueueOfFour {
         CollectiveRequest request;
         request.kind = CollectiveKind::AllReduce;
         request.bytes = {1};
-        transfers_.add_group(0, group_, forecast, request);
+        transfers_.add_group(0, group_, forecast, request, 0);
     }
 
     void ask(std::uint64_t at_us,
@@ -96,6 +96,7 @@ class QueueOfFour {
         CollectiveRequest request;
         request.kind = CollectiveKind::AllReduce;
         request.bytes = {ask.bytes};
+        request.sequence = ask.transfer;
         transfers_.request(group_,
                            ask.position,
                            {0, ask.transfer, {ask.bytes}},
