@@ -62,6 +62,23 @@ TEST(InspectTrace, FindsCollectivesThatNotAllComeTo) {
     EXPECT_THAT(run.error, HasSubstr("group '0': rank 0 comes to 1 collectives, rank 1 to 2"));
 }
 
+// Both receive before they send: the sets fit together, but no run could end.
+TEST(InspectTrace, FindsCircles) {
+    const ScratchFolder folder;
+    const std::string prefix = folder.file("t");
+    for (const int rank : {0, 1}) {
+        const std::string other = std::to_string(1 - rank);
+        write(prefix + "." + std::to_string(rank) + ".json",
+              R"({"id": 1, "type": 6, "comm_src": )" + other +
+                  R"(, "comm_tag": 0, "comm_size": 8}, {"id": 2, "type": 5, "comm_dst": )" + other +
+                  R"(, "comm_tag": 0, "comm_size": 8, "data_deps": [1]})");
+    }
+    const ProgramRun run = run_captured({"inspect", "trace", prefix});
+    EXPECT_EQ(run.status, 3);
+    EXPECT_THAT(run.error, HasSubstr("2 ranks wait for each other in a circle"));
+    EXPECT_THAT(run.error, HasSubstr("rank 1: node 2"));
+}
+
 TEST(InspectTrace, SaysWhatItLookedFor) {
     const ScratchFolder folder;
     const ProgramRun run = run_captured({"inspect", "trace", folder.file("t")});

@@ -1,6 +1,7 @@
 // `astra inspect trace`: what is in traces, and whether it fits together.
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "astra/core/error.h"
 #include "workload/chakra/trace_files.h"
 #include "workload/chakra/trace_loader.h"
+#include "workload/order/job_order.h"
 
 namespace astra {
 
@@ -21,11 +23,24 @@ constexpr std::uint64_t kMostRanks = 1U << 20;
 constexpr const char* kUsage =
     "usage: astra inspect trace PREFIX [options]\n\n"
     "Counts what is in the traces PREFIX.<rank>.et and checks that sends and receives, and the "
-    "collectives of each group, fit together. Exit status 2 if they do not.";
+    "collectives of each group, fit together and have an order that all ranks can follow. Exit "
+    "status 2 if they do not fit together, 3 if ops wait for each other in a circle.";
 
 void declare(OptionSet& options) {
     options.add_value("ranks", "N", "number of ranks (default: as many as there are files)");
     options.add_value("groups", "FILE", "communicator groups, JSON (default: none)");
+}
+
+// Throws where ops wait for each other in a circle.
+void check_order(const Workload& workload) {
+    OrderNames names;
+    names.ranks.resize(workload.ranks.size());
+    std::iota(names.ranks.begin(), names.ranks.end(), 0U);
+    Warnings warnings;
+    const JobOrder order(workload, {}, names, warnings);
+    for (const std::string& warning : warnings.texts()) {
+        fmt::print(stderr, "astra: warning: {}\n", warning);
+    }
 }
 
 int inspect_trace(const OptionSet& options) {
@@ -48,6 +63,7 @@ int inspect_trace(const OptionSet& options) {
     std::fputs(describe_workload(workload).c_str(), stdout);
     const auto contradictions = find_contradictions(workload);
     if (contradictions.empty()) {
+        check_order(workload);
         fmt::print("contradictions   none\n");
         return 0;
     }
