@@ -241,13 +241,18 @@ LoadedJobs JobReader::load(const SystemTimes& system,
             jobs.flows.push_back({spec.name, std::move(flows), spec.ranks, spec.start});
             continue;
         }
+        TraceSource traces = spec.traces;
+        // A policy of its own orders transfers, and one of computations both.
+        traces.streams = !system.replay.streams_of_trace || policy.compute_order
+                             ? TraceStreams::Ignore
+                         : policy.queues ? TraceStreams::Computation
+                                         : TraceStreams::All;
         Job job;
         job.name = spec.name;
         job.fabric_ranks = spec.ranks;
         job.start = spec.start;
         job.all_gather_shards = spec.all_gather_shards;
-        job.workload =
-            spec.generated ? generate(spec, warnings) : load_traces(spec.traces, warnings);
+        job.workload = spec.generated ? generate(spec, warnings) : load_traces(traces, warnings);
         jobs.training.push_back(prepare(spec, system, policy, job.workload, warnings));
         jobs.traces.push_back(std::move(job));
     }

@@ -213,6 +213,10 @@ class Reader {
             nodes_.set("duration_micros",
                        AttributeValue::of_unsigned(message_.duration_micros(), "uint64"));
         }
+        if (message_.start_time_micros() != 0) {
+            nodes_.set("start_time_micros",
+                       AttributeValue::of_unsigned(message_.start_time_micros(), "uint64"));
+        }
         if (message_.type() == ChakraProtoMsg::METADATA_NODE) {
             nodes_.set_input_values(message_.inputs().values());
         }

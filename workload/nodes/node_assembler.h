@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ class NodeAssembler {
     void set_input_values(std::string_view text) { input_values_ = text; }
     // True for an attribute that matters; the others need no value.
     static bool is_known(std::string_view name);
+    static std::span<const std::string_view> names();  // of these
     // An absent value leaves the attribute as it is. Two values of one attribute must mean the
     // same, or finish() refuses the node.
     void set(std::string_view name, AttributeValue value);
@@ -67,6 +69,16 @@ class NodeAssembler {
         OutSplitSize,
         DurationMicros,
         DurationPs,
+        StreamNumber,
+        Tid,
+        Correlation,
+        StartTimeMicros,
+        Ts,
+        Event,
+        EventId,
+        WaitOnStream,
+        WaitOnEvent,
+        WaitOnRecord,
         AttributeCount,
     };
     static Attribute attribute_of(std::string_view name);
@@ -78,6 +90,8 @@ class NodeAssembler {
     void fill_collective();
     void fill_pairs();
     void fill_point();
+    void fill_stream();
+    std::uint64_t number_or_none(Attribute attribute, std::uint64_t unit = 1) const;
     void define_groups();
     void refuse_contradictions() const;
 
