@@ -149,18 +149,13 @@ void JsonEvents::fail_no_trace() const {
         "and type for each) nor a version; docs/formats.md has what is read");
 }
 
-void JsonEvents::finish() const {
-    if (!is_trace_) {
-        fail_no_trace();
-    }
-}
-
 void JsonEvents::begin_node() {
     nodes_.begin();
     has_node_members_ = false;
     has_id_ = false;
     has_type_ = false;
     has_attributes_ = false;
+    has_keys_ = false;
     unknown_keys_.clear();
     has_node_list_ = false;
     keys_.clear();
@@ -173,7 +168,6 @@ void JsonEvents::begin_node_list() {
         fail("'" + key_ + "' is a second list of nodes");
     }
     has_node_list_ = true;
-    is_trace_ = true;
     first_object_ = false;
     open(Level::NodeList);
 }
@@ -222,7 +216,6 @@ void JsonEvents::start_array() {
         return;
     }
     if (levels_.empty()) {
-        is_trace_ = true;
         open(Level::NodeList);
         return;
     }
@@ -340,6 +333,7 @@ void JsonEvents::key(std::string_view name) {
 
 void JsonEvents::node_key(std::string_view name) {
     spelling_ = name;
+    has_keys_ = true;
     if (!matters(key_)) {
         if (!is_without_meaning(key_)) {
             unknown_keys_.push_back({std::string(name), position_});
@@ -389,13 +383,14 @@ void JsonEvents::end_node() {
         has_node_list_ = false;
         return;
     }
-    is_trace_ = is_trace_ || !versions_.empty() || has_attributes_;
-    const bool document = levels_.empty();
-    if (document && !has_id_ && !has_type_ && versions_.empty() && !has_attributes_ &&
-        (has_node_members_ || !unknown_keys_.empty())) {
+    // What says what a node does, or what GlobalMetadata says.
+    const bool tells = has_id_ || has_type_ || has_attributes_ || !versions_.empty();
+    if (levels_.empty() && has_keys_ && !tells) {
         fail_no_trace();
     }
-    if (!has_node_members_ && (may_be_metadata || !versions_.empty())) {
+    const bool is_metadata =
+        !versions_.empty() || (may_be_metadata && (has_attributes_ || !has_keys_));
+    if (!has_node_members_ && is_metadata) {
         for (const std::string& version : versions_) {
             check_schema_version(version, nodes_);
         }
@@ -411,7 +406,6 @@ void JsonEvents::end_node() {
     if (!has_type_ && !has_attributes_) {
         fail("the node has no type (type or NodeType: 0 INVALID to 7 COMM_COLL)");
     }
-    is_trace_ = true;
     nodes_.finish();
     has_id_ = false;
     has_attributes_ = false;

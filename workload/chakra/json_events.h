@@ -31,8 +31,6 @@ class JsonEvents {
     void end_array();
     void key(std::string_view name);
     void scalar(const JsonScalar& value);
-    // After the last document. Throws where none of them was part of a Chakra trace.
-    void finish() const;
     bool too_deep() const { return levels_.size() + skipped_ > kMostDepth; }
 
     static constexpr std::size_t kMostDepth = 64;
@@ -92,7 +90,7 @@ class JsonEvents {
     bool has_type_ = false;
     bool has_attributes_ = false;  // the node is spelt as protobuf spells it
     bool has_node_list_ = false;
-    bool is_trace_ = false;                    // something of a trace was there
+    bool has_keys_ = false;                    // the node has any
     std::vector<std::string> keys_;            // of the node, those that matter
     std::vector<UnknownKey> unknown_keys_;     // of the node
     std::vector<std::string> without_effect_;  // keys of this kind that were said

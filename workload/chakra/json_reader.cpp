@@ -231,7 +231,6 @@ void read_json(ByteSource& source, NodeAssembler& nodes) {
         }
         const bool ended = !source.ensure(1);
         if (ended && !first) {
-            events.finish();
             return;
         }
         if (ended || (source.window().front() != '{' && source.window().front() != '[')) {

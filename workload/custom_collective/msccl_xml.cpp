@@ -25,6 +25,7 @@ constexpr std::int64_t kMostBlocks = ThreadBlocks::kMostOfMember;
 constexpr std::size_t kMostSteps = std::size_t{1} << 22U;
 constexpr std::int64_t kMostNumber = 0x7fffffff;
 constexpr std::array<std::string_view, 4> kElements = {"algo", "gpu", "tb", "step"};
+constexpr std::string_view kCopy = "copy";
 
 // Errors cross the parser, which is C, as a text: see stop().
 class Reader {
@@ -93,7 +94,12 @@ class Reader {
             return;
         }
         const std::string_view element(name);
-        if (depth_ >= kElements.size() || element != kElements[depth_]) {
+        if (depth_ == 2 && element == kCopy && !in_copy_) {
+            attributes_ = attributes;
+            start_copy();
+            return;
+        }
+        if (in_copy_ || depth_ >= kElements.size() || element != kElements[depth_]) {
             stop(fmt::format("element '{}'; {}",
                              printable(element),
                              depth_ < kElements.size()
@@ -123,8 +129,108 @@ class Reader {
         if (!error_.empty()) {
             return;
         }
-        if (depth_-- == 3) {
-            normalise(algorithm_.gpus[gpu_]);
+        if (in_copy_) {
+            in_copy_ = false;
+            return;
+        }
+        switch (depth_--) {
+            case 3:
+                normalise(algorithm_.gpus[gpu_]);
+                break;
+            case 2:
+                add_copies(algorithm_.gpus[gpu_]);
+                break;
+            default:
+                break;
+        }
+    }
+
+    // SCCL, TACCL and TE-CCL have a GPU copy chunks of its input to its output before its thread
+    // blocks start.
+    void start_copy() {
+        in_copy_ = true;
+        ThreadBlockStep& step = copies_.emplace_back();
+        step.type = StepType::Copy;
+        step.line = line();
+        step.source = 'i';
+        step.source_offset = count("i_off", kMostChunks);
+        step.destination = 'o';
+        step.destination_offset = count("o_off", kMostChunks);
+        step.count = static_cast<std::uint32_t>(number("cnt", 1, kMostChunks, 1));
+        if (copies_.size() > kMostSteps) {
+            stop(fmt::format("more than {} copies", kMostSteps));
+        }
+    }
+
+    // As a thread block of their own, for which those wait that touch what it writes, or write what
+    // it reads.
+    void add_copies(ThreadBlockGpu& gpu) {
+        if (copies_.empty()) {
+            return;
+        }
+        if (gpu.blocks.size() >= static_cast<std::size_t>(kMostBlocks)) {
+            stop(fmt::format("more than {} thread blocks, copies among them", kMostBlocks));
+            return;
+        }
+        std::uint32_t id = 0;
+        for (const ThreadBlock& block : gpu.blocks) {
+            id = std::max(id, block.id + 1);
+        }
+        const ThreadBlocks::Wait all{id, static_cast<std::uint32_t>(copies_.size() - 1)};
+        for (std::size_t b = 0; b < gpu.blocks.size(); ++b) {
+            std::vector<ThreadBlockStep>& steps = gpu.blocks[b].steps;
+            const auto first = std::find_if(
+                steps.begin(), steps.end(), [&](const auto& step) { return meets_a_copy(step); });
+            if (first == steps.end()) {
+                continue;
+            }
+            if (!first->wait) {
+                first->wait = all;
+                continue;
+            }
+            const auto place = static_cast<std::uint32_t>(first - steps.begin());
+            ThreadBlockStep nop;
+            nop.line = first->line;
+            nop.wait = all;
+            steps.insert(first, nop);
+            move_waits(gpu, gpu.blocks[b].id, place);
+        }
+        ThreadBlock& block = gpu.blocks.emplace_back();
+        block.id = id;
+        block.steps = std::move(copies_);
+        copies_.clear();
+    }
+
+    bool meets_a_copy(const ThreadBlockStep& step) const {
+        const auto meets = [&](char buffer,
+                               std::uint32_t begin,
+                               char other,
+                               std::uint32_t at,
+                               std::uint32_t size) {
+            return buffer == other && begin < at + size && at < begin + step.count;
+        };
+        return std::any_of(copies_.begin(), copies_.end(), [&](const ThreadBlockStep& copy) {
+            const std::uint32_t to = copy.destination_offset;
+            return (reads_source(step.type) &&
+                    meets(step.source, step.source_offset, 'o', to, copy.count)) ||
+                   (writes_destination(step.type) &&
+                    (meets(step.destination, step.destination_offset, 'o', to, copy.count) ||
+                     meets(step.destination,
+                           step.destination_offset,
+                           'i',
+                           copy.source_offset,
+                           copy.count)));
+        });
+    }
+
+    // A step came in at `place` of a thread block: waits for those behind it move on.
+    static void move_waits(ThreadBlockGpu& gpu, std::uint32_t id, std::uint32_t place) {
+        for (ThreadBlock& block : gpu.blocks) {
+            for (ThreadBlockStep& step : block.steps) {
+                if (step.wait && step.wait->thread_block == id && step.wait->step >= place) {
+                    ++step.wait->step;
+                }
+            }
         }
     }
 
@@ -186,7 +292,7 @@ class Reader {
     std::uint32_t count(std::string_view name, std::int64_t most, std::int64_t fallback = 0) {
         return static_cast<std::uint32_t>(number(name, 0, most, fallback));
     }
-    std::string_view here() const { return kElements[depth_ - 1]; }
+    std::string_view here() const { return in_copy_ ? kCopy : kElements[depth_ - 1]; }
 
     void start_algorithm() {
         algorithm_.name = text("name", "");
@@ -303,6 +409,8 @@ class Reader {
     std::size_t steps_ = 0;
     std::size_t gpu_ = 0;
     std::vector<bool> seen_;
+    bool in_copy_ = false;
+    std::vector<ThreadBlockStep> copies_;  // of the GPU
     const XML_Char** attributes_ = nullptr;
 };
 
