@@ -188,12 +188,12 @@ class Reader {
                 first->wait = all;
                 continue;
             }
-            const auto place = static_cast<std::uint32_t>(first - steps.begin());
+            const auto number = static_cast<std::uint32_t>(first - steps.begin());
             ThreadBlockStep nop;
             nop.line = first->line;
             nop.wait = all;
             steps.insert(first, nop);
-            move_waits(gpu, gpu.blocks[b].id, place);
+            move_waits(gpu, gpu.blocks[b].id, number);
         }
         ThreadBlock& block = gpu.blocks.emplace_back();
         block.id = id;
@@ -223,11 +223,11 @@ class Reader {
         });
     }
 
-    // A step came in at `place` of a thread block: waits for those behind it move on.
-    static void move_waits(ThreadBlockGpu& gpu, std::uint32_t id, std::uint32_t place) {
+    // A step came in before step `first` of a thread block: waits for those behind it move on.
+    static void move_waits(ThreadBlockGpu& gpu, std::uint32_t id, std::uint32_t first) {
         for (ThreadBlock& block : gpu.blocks) {
             for (ThreadBlockStep& step : block.steps) {
-                if (step.wait && step.wait->thread_block == id && step.wait->step >= place) {
+                if (step.wait && step.wait->thread_block == id && step.wait->step >= first) {
                     ++step.wait->step;
                 }
             }

@@ -139,11 +139,18 @@ class StreamOrder {
 void StreamOrder::assign_streams() {
     const std::uint32_t size = graph_.size();
     std::set<std::uint64_t> host_threads;
+    std::set<std::uint64_t> gpu_threads;
     for (std::uint32_t op = 0; op < size; ++op) {
-        if (on_host(op) && notes_[op].thread != kNone) {
-            host_threads.insert(notes_[op].thread);
+        if (runs(op) && notes_[op].thread != kNone) {
+            (on_host(op) ? host_threads : gpu_threads).insert(notes_[op].thread);
         }
     }
+    // The tid of an op of the GPU is its stream in Kineto, its launcher's thread in Chakra.
+    const bool tids_are_streams =
+        (!host_threads.empty() || gpu_threads.size() > 1) &&
+        std::none_of(gpu_threads.begin(), gpu_threads.end(), [&](std::uint64_t thread) {
+            return host_threads.contains(thread);
+        });
     stream_.assign(size, kNoStream);
     std::map<std::pair<bool, std::uint64_t>, std::uint32_t> numbers;
     for (std::uint32_t op = 0; op < size; ++op) {
@@ -153,9 +160,7 @@ void StreamOrder::assign_streams() {
         const StreamNote& note = notes_[op];
         std::uint64_t number = note.thread;
         if (!on_host(op)) {
-            // The tid of an op of the GPU is its stream in Kineto, its launcher's in Chakra.
-            const bool of_launcher = host_threads.contains(note.thread);
-            number = note.stream != kNone ? note.stream : of_launcher ? kNone : note.thread;
+            number = note.stream != kNone ? note.stream : tids_are_streams ? note.thread : kNone;
             report_.gpu_ops += number != kNone ? 1 : 0;
         }
         if (number == kNone) {
