@@ -29,7 +29,7 @@ bool matters(std::string_view key) {
 
 // What writers of Chakra put on nodes and no simulation needs.
 bool is_without_meaning(std::string_view key) {
-    constexpr std::array<std::string_view, 34> kKeys = {"version",
+    constexpr std::array<std::string_view, 31> kKeys = {"version",
                                                         "doc_string",
                                                         "rf_id",
                                                         "fw_parent",
@@ -59,10 +59,7 @@ bool is_without_meaning(std::string_view key) {
                                                         "total_chunk_cnt",
                                                         "chunk_offset",
                                                         "local_time_step",
-                                                        "tb_id",
-                                                        "hasdep",
-                                                        "deps",
-                                                        "depid"};
+                                                        "tb_id"};
     return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -87,8 +84,19 @@ std::vector<std::string> node_keys() {
 
 // Whether a list under that name would be one of other nodes.
 bool sounds_like_nodes(std::string_view key) {
-    constexpr std::array<std::string_view, 8> kParts = {
-        "dep", "parent", "child", "pred", "succ", "after", "wait", "edge"};
+    constexpr std::array<std::string_view, 13> kParts = {"dep",
+                                                         "parent",
+                                                         "child",
+                                                         "pred",
+                                                         "succ",
+                                                         "after",
+                                                         "before",
+                                                         "wait",
+                                                         "edge",
+                                                         "req",
+                                                         "prev",
+                                                         "next",
+                                                         "follow"};
     return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
         return key.find(part) != std::string_view::npos;
     });

@@ -234,21 +234,23 @@ std::uint64_t StreamOrder::launch_of(std::uint32_t op) const {
     return on_host(op) || timed ? host_turn(op) : op;
 }
 
-// By correlation, else by start, where all of them have it; else as they are.
+// By correlation, else by start, where all of them have it; else as they are. A graph of kernels is
+// launched by one call, with one correlation for all.
 void StreamOrder::put_in_order(std::vector<std::uint32_t>& ops) {
+    const auto all_have = [&](std::uint64_t StreamNote::*member) {
+        return std::all_of(
+            ops.begin(), ops.end(), [&](std::uint32_t op) { return notes_[op].*member != kNone; });
+    };
     const auto sort_by = [&](std::uint64_t StreamNote::*member) {
-        if (!std::all_of(ops.begin(), ops.end(), [&](std::uint32_t op) {
-                return notes_[op].*member != kNone;
-            })) {
-            return false;
-        }
         std::stable_sort(ops.begin(), ops.end(), [&](std::uint32_t a, std::uint32_t b) {
             return notes_[a].*member < notes_[b].*member;
         });
-        return true;
     };
-    if (!sort_by(&StreamNote::correlation)) {
+    if (all_have(&StreamNote::start)) {
         sort_by(&StreamNote::start);
+    }
+    if (all_have(&StreamNote::correlation)) {
+        sort_by(&StreamNote::correlation);
     }
 }
 

@@ -31,7 +31,7 @@ constexpr std::string_view kFlowSet =
     "write its messages as a flow set, lines of 'id src dst bytes after [start]' (docs/study.md)";
 constexpr std::string_view kUnpack = "unpack it and give what is in it";
 
-constexpr std::array<FormatInfo, 30> kInfos = {{
+constexpr std::array<FormatInfo, 32> kInfos = {{
     {Format::ChakraTrace,
      "a Chakra trace (protobuf)",
      "give what precedes .<rank>.et as workload.trace or --workload-configuration"},
@@ -76,6 +76,10 @@ constexpr std::array<FormatInfo, 30> kInfos = {{
      "or as network.dimensions of a study (docs/topologies.md)"},
     {Format::Ns3Topology, "a physical topology of ns-3", kGraphFile},
     {Format::Ns3Flows, "a flow file of ns-3", kFlowSet},
+    {Format::Ns3Configuration,
+     "a configuration of ns-3",
+     "describe the network that its TOPOLOGY_FILE holds (docs/topologies.md), and the congestion "
+     "control by network.packet (docs/packet.md)"},
     {Format::HtsimTopology, "a topology of htsim", kGraphFile},
     {Format::HtsimConnections, "a connection matrix of htsim", kFlowSet},
     {Format::GoalSchedule,
@@ -86,6 +90,9 @@ constexpr std::array<FormatInfo, 30> kInfos = {{
      "an InfraGraph (ASTRA-sim 3.0)",
      "write it as network.dimensions of a study, or its edges as a graph file of the topology "
      "`custom` (docs/topologies.md)"},
+    {Format::MscclppPlan,
+     "an execution plan of MSCCL++ (JSON)",
+     "write the collective as an MSCCL algorithm (XML; docs/collectives.md)"},
     {Format::NcclTopology,
      "a topology of NCCL (XML)",
      "machines are described by network.dimensions (docs/machines.md)"},
@@ -188,6 +195,17 @@ bool is_ns3_flows(const Lines& lines) {
            lines[1].size() >= 5 && std::all_of(lines[1].begin(), lines[1].begin() + 4, is_whole);
 }
 
+// Lines "KEY value" with the keys of ASTRA-sim's and HPCC's ns-3.
+bool is_ns3_configuration(const Lines& lines) {
+    const auto has = [&](std::string_view key) {
+        return std::any_of(lines.begin(), lines.end(), [&](const auto& words) {
+            return words.size() >= 2 && words[0] == key;
+        });
+    };
+    return has("TOPOLOGY_FILE") || has("ENABLE_QCN") ||
+           (has("CC_MODE") && has("PACKET_PAYLOAD_SIZE"));
+}
+
 // A line that is "word number".
 bool has_count(const Lines& lines, std::string_view word) {
     return std::any_of(lines.begin(), lines.end(), [&](const auto& words) {
@@ -231,6 +249,9 @@ Format plain_text_format(std::string_view text) {
     if (is_ns3_topology(lines)) {
         return Format::Ns3Topology;
     }
+    if (is_ns3_configuration(lines)) {
+        return Format::Ns3Configuration;
+    }
     if (is_ns3_flows(lines)) {
         return Format::Ns3Flows;
     }
@@ -272,6 +293,11 @@ Format trace_of(const KeyOutline& outline) {
 
 Format settings_of(const KeyOutline& outline) {
     const auto& has = [&](std::string_view key) { return outline.has(key); };
+    if (has("gpus") && has("name") &&
+        (outline.has_item("threadblocks") || outline.has_item("inputChunks") ||
+         outline.has_item("input_chunks"))) {
+        return Format::MscclppPlan;
+    }
     if (has("logical-dims")) {
         return Format::LogicalTopology;
     }

@@ -235,7 +235,8 @@ TEST(JsonReader, RefusesMisspeltKeys) {
     EXPECT_THAT(
         complaint("[{\"id\": 1, \"type\": 4},\n {\"id\": 2, \"type\": 4, \"data_dep\": [1]}]"),
         AllOf(HasSubstr("t.0.et:2:32: "), HasSubstr("did you mean 'data_deps'?")));
-    for (const char* key : {"dependencies", "parents", "children", "waits_for", "deps_of"}) {
+    for (const char* key :
+         {"dependencies", "deps", "parents", "children", "waits_for", "requires"}) {
         EXPECT_THAT(complaint(std::string("[{\"id\": 1, \"type\": 4, \"") + key + "\": [2]}]"),
                     HasSubstr(std::string("the key '") + key + "' is unknown; what a node waits"))
             << key;

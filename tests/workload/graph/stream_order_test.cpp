@@ -123,6 +123,9 @@ TEST(StreamOrder, TheOrderIsThatOfTheLaunches) {
     EXPECT_TRUE(order(nodes).edges.contains({11, 12})) << "only one of them has a correlation";
     nodes[3].stream_note.correlation = 100;
     EXPECT_TRUE(order(nodes).edges.contains({12, 11}));
+    nodes[3].stream_note.correlation = 101;
+    EXPECT_TRUE(order(nodes).edges.contains({11, 12}))
+        << "a graph of kernels: one call launched both";
 }
 
 // What PyTorch makes every collective wait for: the computation that the same thread launched last.
