@@ -250,11 +250,11 @@ LoadedJobs JobReader::load(const SystemTimes& system,
             continue;
         }
         TraceSource traces = spec.traces;
-        // A policy of its own orders transfers, and one of computations both.
-        traces.streams = !system.replay.streams_of_trace || policy.compute_order
-                             ? TraceStreams::Ignore
-                         : policy.queues ? TraceStreams::Computation
-                                         : TraceStreams::All;
+        // A policy of transfers orders these itself, and one of computations both.
+        traces.streams = StreamUse{!policy.queues, system.replay.threads_of_trace};
+        if (!system.replay.streams_of_trace || policy.compute_order) {
+            traces.streams.reset();
+        }
         Job job;
         job.name = spec.name;
         job.fabric_ranks = spec.ranks;

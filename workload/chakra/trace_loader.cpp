@@ -96,8 +96,8 @@ class Loader {
         refuse_other_formats(source, FilePurpose::Trace);
         LoadedTrace result;
         GraphBuilder builder(source.file(), rank, options_.ranks);
-        if (options_.streams != TraceStreams::Ignore) {
-            builder.use_streams(options_.streams == TraceStreams::All);
+        if (options_.streams) {
+            builder.use_streams(*options_.streams);
         }
         NodeAssembler nodes({source.file(), rank, options_.ranks, options_.element_bytes},
                             builder,

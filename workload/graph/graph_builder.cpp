@@ -1,6 +1,7 @@
 #include "workload/graph/graph_builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -106,8 +107,7 @@ struct GraphBuilder::Parts {
     std::string first_cpu_communication;
     std::uint64_t dropped = 0;
     std::vector<StreamNote> notes;  // of the ops, as far as one of them says something
-    bool use_streams = false;
-    bool chain_collectives = true;
+    std::optional<StreamUse> stream_use;
     StreamReport streams;
 
     [[noreturn]] void fail(const TraceNode& node, const std::string& what) const {
@@ -138,7 +138,7 @@ void GraphBuilder::Parts::add_note(const StreamNote& note) {
 }
 
 void GraphBuilder::Parts::follow_streams(const std::vector<std::uint32_t>& new_index) {
-    if (!use_streams || notes.empty()) {
+    if (!stream_use || notes.empty()) {
         return;
     }
     notes.resize(graph.size());
@@ -149,7 +149,7 @@ void GraphBuilder::Parts::follow_streams(const std::vector<std::uint32_t>& new_i
         }
         notes = std::move(sorted);
     }
-    streams = order_streams(graph, notes, chain_collectives);
+    streams = order_streams(graph, notes, *stream_use);
     notes = {};
 }
 
@@ -404,9 +404,8 @@ UnresolvedRank GraphBuilder::finish(Warnings& warnings) {
             parts.file};
 }
 
-void GraphBuilder::use_streams(bool chain_collectives) {
-    parts_->use_streams = true;
-    parts_->chain_collectives = chain_collectives;
+void GraphBuilder::use_streams(const StreamUse& use) {
+    parts_->stream_use = use;
 }
 
 const StreamReport& GraphBuilder::streams() const {

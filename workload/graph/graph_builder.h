@@ -71,7 +71,7 @@ class GraphBuilder {
     void add(const TraceNode& node);
 
     // Before finish(): the streams that nodes name become edges (stream_order.h).
-    void use_streams(bool chain_collectives);
+    void use_streams(const StreamUse& use);
 
     // Throws TraceError on duplicate ids and cycles (names the nodes of one cycle, at most ten).
     // Dependencies on nodes that are not there are dropped; one warning counts them and names the

@@ -23,8 +23,8 @@ bool communicates(OpKind kind) {
 
 class StreamOrder {
   public:
-    StreamOrder(ExecutionGraph& graph, const std::vector<StreamNote>& notes, bool chain_collectives)
-        : graph_(graph), notes_(notes), chain_collectives_(chain_collectives) {}
+    StreamOrder(ExecutionGraph& graph, const std::vector<StreamNote>& notes, const StreamUse& use)
+        : graph_(graph), notes_(notes), use_(use) {}
 
     StreamReport run() {
         assign_streams();
@@ -61,7 +61,7 @@ class StreamOrder {
     }
     bool is_chained(std::uint32_t op) const {
         return stream_[op] != kNoStream &&
-               (chain_collectives_ || graph_.kind[op] != OpKind::Collective);
+               (use_.collectives || graph_.kind[op] != OpKind::Collective);
     }
 
     void assign_streams();
@@ -98,7 +98,7 @@ class StreamOrder {
 
     ExecutionGraph& graph_;
     const std::vector<StreamNote>& notes_;
-    bool chain_collectives_;
+    StreamUse use_;
     StreamReport report_;
     std::vector<std::uint32_t> stream_;                // of the op
     std::vector<NamedStream> names_;                   // of streams
@@ -158,7 +158,7 @@ void StreamOrder::assign_streams() {
             continue;
         }
         const StreamNote& note = notes_[op];
-        std::uint64_t number = note.thread;
+        std::uint64_t number = use_.threads ? note.thread : kNone;
         if (!on_host(op)) {
             number = note.stream != kNone ? note.stream : tids_are_streams ? note.thread : kNone;
             report_.gpu_ops += number != kNone ? 1 : 0;
@@ -530,8 +530,8 @@ void StreamReport::add(const StreamReport& other) {
 
 StreamReport order_streams(ExecutionGraph& graph,
                            const std::vector<StreamNote>& notes,
-                           bool chain_collectives) {
-    return StreamOrder(graph, notes, chain_collectives).run();
+                           const StreamUse& use) {
+    return StreamOrder(graph, notes, use).run();
 }
 
 }  // namespace astra

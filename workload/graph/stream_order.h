@@ -29,13 +29,20 @@ struct StreamReport {
     void add(const StreamReport& other);
 };
 
+// Which ops belong to the streams that their trace names.
+struct StreamUse {
+    bool collectives = true;  // false: something else orders them
+    bool threads = true;      // ops of the host; false: they belong to no thread
+    bool operator==(const StreamUse&) const = default;
+};
+
 // Adds the edges that are not there and fills ExecutionGraph::stream; nothing where the trace names
 // no stream of a GPU. The graph has no cycle, before and after: an order that contradicts a
-// dependency gives way to it. `notes`: one an op. Without `chain_collectives` a collective belongs
-// to no stream. A call that waits takes no time beside what it waits for.
+// dependency gives way to it. `notes`: one an op. A call that waits takes no time beside what it
+// waits for.
 // O(edges + ops · log ops).
 StreamReport order_streams(ExecutionGraph& graph,
                            const std::vector<StreamNote>& notes,
-                           bool chain_collectives);
+                           const StreamUse& use);
 
 }  // namespace astra

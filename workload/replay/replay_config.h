@@ -1,6 +1,7 @@
 // What the study's section `system` says about how ranks replay their graphs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,14 +14,17 @@ namespace astra {
 struct ReplayConfig {
     bool replay_only = false;      // every op takes its recorded time; nothing is sent
     bool streams_of_trace = true;  // streams that a trace names are used; `streams`: for other ops
+    bool threads_of_trace = true;  // and the host runs its threads beside each other
     StreamRules streams;
 
-    // system.replay_only and .streams: `trace`, a number of streams of each kind, or a map of such
-    // numbers. Throws ConfigError.
+    // system.replay_only; .streams: `trace`, a number of streams of each kind, or a map of such
+    // numbers; .host_threads. Throws ConfigError.
     static ReplayConfig from_config(const ConfigView& system) {
         constexpr std::uint64_t most_streams = 1U << 16;
         ReplayConfig config;
         config.replay_only = system.bool_or("replay_only", false);
+        const std::array<std::string, 2> threads = {"trace", "one"};
+        config.threads_of_trace = system.choice_or("host_threads", "trace", threads) == "trace";
         const auto given = system.find("streams");
         config.streams_of_trace = !given || (given->is_scalar() && given->as_string() == "trace");
         if (config.streams_of_trace) {

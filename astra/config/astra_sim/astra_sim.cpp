@@ -31,6 +31,7 @@ void check_unit(const std::string& unit) {
 
 void put_options(const AstraSimOptions& options, const ConfigView& origin, ConfigTree& study) {
     study.put("workload.trace", options.workload_prefix, origin);
+    study.put("system.host_threads", "one", origin);
     if (!options.group_file.empty() && options.group_file.find("empty") == std::string::npos) {
         study.put("workload.groups", options.group_file, origin);
     }

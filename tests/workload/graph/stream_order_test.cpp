@@ -67,9 +67,9 @@ struct Ordered {
     std::set<std::pair<std::uint64_t, std::uint64_t>> edges;  // of ids
 };
 
-Ordered order(const std::vector<TraceNode>& nodes, bool chain_collectives = true) {
+Ordered order(const std::vector<TraceNode>& nodes, const StreamUse& use = {}) {
     GraphBuilder builder("t", 0, 2);
-    builder.use_streams(chain_collectives);
+    builder.use_streams(use);
     for (const TraceNode& node : nodes) {
         builder.add(node);
     }
@@ -159,7 +159,7 @@ TEST(StreamOrder, CommunicationFollowsTheComputationBefore) {
 TEST(StreamOrder, CollectivesMayStandOutside) {
     const Ordered ordered = order(
         {host(1), all_reduce_on(11, 20, {1}), kernel(12, 20, {1}), all_reduce_on(13, 20, {1})},
-        false);
+        {.collectives = false});
     EXPECT_FALSE(ordered.edges.contains({11, 12}));
     EXPECT_FALSE(ordered.edges.contains({11, 13}));
     EXPECT_FALSE(ordered.graph->in_named_stream(1));
