@@ -96,7 +96,8 @@ TEST(ForeignFiles, ATraceInPlaceOfItsPrefix) {
     const std::string file = folder.write("t.0.et", std::string("\x07\x0a\x05", 3) + "0.0.4");
     Arguments arguments = {"run", "--workload-configuration=" + file};
     arguments.insert(arguments.end(), rest.begin(), rest.end());
-    expect_failure(run_captured(arguments), 2, {"is a file", "here " + folder.file("t")});
+    const std::string prefix = "here " + folder.file("t");
+    expect_failure(run_captured(arguments), 2, {"is a file", prefix.c_str()});
 }
 
 }  // namespace

@@ -29,38 +29,38 @@ bool matters(std::string_view key) {
 
 // What writers of Chakra put on nodes and no simulation needs.
 bool is_without_meaning(std::string_view key) {
-    constexpr std::array<std::string_view, 31> kKeys = {"version",
-                                                        "doc_string",
-                                                        "rf_id",
-                                                        "fw_parent",
-                                                        "seq_id",
-                                                        "scope",
-                                                        "fw_tid",
-                                                        "op_schema",
-                                                        "op_type",
-                                                        "tensor_loc",
-                                                        "outputs",
-                                                        "input_shapes",
-                                                        "input_types",
-                                                        "output_shapes",
-                                                        "output_types",
-                                                        "pid",
-                                                        "cat",
-                                                        "ph",
-                                                        "inclusive_dur",
-                                                        "exclusive_dur",
-                                                        "ev_idx",
-                                                        "external_id",
-                                                        "kernel_backend",
-                                                        "kernel_file",
-                                                        "pg_desc",
-                                                        "msg_chunk_cnt",
-                                                        "msg_chunk_idx",
-                                                        "total_chunk_cnt",
-                                                        "chunk_offset",
-                                                        "local_time_step",
-                                                        "tb_id"};
-    return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+    constexpr std::array<std::string_view, 31> keys = {"version",
+                                                       "doc_string",
+                                                       "rf_id",
+                                                       "fw_parent",
+                                                       "seq_id",
+                                                       "scope",
+                                                       "fw_tid",
+                                                       "op_schema",
+                                                       "op_type",
+                                                       "tensor_loc",
+                                                       "outputs",
+                                                       "input_shapes",
+                                                       "input_types",
+                                                       "output_shapes",
+                                                       "output_types",
+                                                       "pid",
+                                                       "cat",
+                                                       "ph",
+                                                       "inclusive_dur",
+                                                       "exclusive_dur",
+                                                       "ev_idx",
+                                                       "external_id",
+                                                       "kernel_backend",
+                                                       "kernel_file",
+                                                       "pg_desc",
+                                                       "msg_chunk_cnt",
+                                                       "msg_chunk_idx",
+                                                       "total_chunk_cnt",
+                                                       "chunk_offset",
+                                                       "local_time_step",
+                                                       "tb_id"};
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
 // The keys of a node that mean something, as messages spell them.
@@ -84,20 +84,20 @@ std::vector<std::string> node_keys() {
 
 // Whether a list under that name would be one of other nodes.
 bool sounds_like_nodes(std::string_view key) {
-    constexpr std::array<std::string_view, 13> kParts = {"dep",
-                                                         "parent",
-                                                         "child",
-                                                         "pred",
-                                                         "succ",
-                                                         "after",
-                                                         "before",
-                                                         "wait",
-                                                         "edge",
-                                                         "req",
-                                                         "prev",
-                                                         "next",
-                                                         "follow"};
-    return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
+    constexpr std::array<std::string_view, 13> parts = {"dep",
+                                                        "parent",
+                                                        "child",
+                                                        "pred",
+                                                        "succ",
+                                                        "after",
+                                                        "before",
+                                                        "wait",
+                                                        "edge",
+                                                        "req",
+                                                        "prev",
+                                                        "next",
+                                                        "follow"};
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
         return key.find(part) != std::string_view::npos;
     });
 }

@@ -91,8 +91,8 @@ constexpr std::array<NamedCall, 21> kCalls = {{
 }};
 
 Synchronisation synchronisation_of(std::string_view name) {
-    constexpr std::string_view kFirstLetters = "chSECD";
-    if (name.empty() || kFirstLetters.find(name.front()) == std::string_view::npos) {
+    constexpr std::string_view first_letters = "chSECD";
+    if (name.size() < 8 || first_letters.find(name.front()) == std::string_view::npos) {
         return Synchronisation::None;
     }
     const auto found = std::find_if(
@@ -135,12 +135,7 @@ std::span<const std::string_view> NodeAssembler::names() {
     return kNames;
 }
 
-bool NodeAssembler::is_known(std::string_view name) {
-    return attribute_of(name) != AttributeCount;
-}
-
-void NodeAssembler::set(std::string_view name, AttributeValue value) {
-    const Attribute attribute = attribute_of(name);
+void NodeAssembler::set(Attribute attribute, AttributeValue value) {
     if (attribute == AttributeCount || value.type == AttributeType::None) {
         return;
     }
@@ -356,20 +351,27 @@ std::uint64_t NodeAssembler::number_or_none(Attribute attribute, std::uint64_t u
 }
 
 void NodeAssembler::fill_stream() {
-    constexpr std::uint64_t kNsPerMicro = 1000;
-    constexpr std::uint64_t kNone = StreamNote::kNone;
+    constexpr std::uint32_t of_streams = ~0U << StreamNumber;  // their attributes come last
+    constexpr std::uint64_t ns_per_micro = 1000;
     StreamNote& note = node_.stream_note;
     note.synchronisation = synchronisation_of(node_.name);
+    if ((given_ & of_streams) == 0) {
+        return;
+    }
     note.stream = number_or_none(StreamNumber);
     note.thread = number_or_none(Tid);
     note.correlation = number_or_none(Correlation);
-    note.start = number_or_none(StartTimeMicros, kNsPerMicro);
-    note.start = note.start == kNone ? number_or_none(Ts, kNsPerMicro) : note.start;
+    note.start = number_or_none(StartTimeMicros, ns_per_micro);
+    if (note.start == StreamNote::kNone) {
+        note.start = number_or_none(Ts, ns_per_micro);
+    }
     if (note.synchronisation != Synchronisation::None) {
         note.record = number_or_none(WaitOnRecord);
         note.waits_on = number_or_none(WaitOnStream);
         for (const Attribute attribute : {Event, EventId, WaitOnEvent}) {
-            note.event = note.event == kNone ? number_or_none(attribute) : note.event;
+            if (note.event == StreamNote::kNone) {
+                note.event = number_or_none(attribute);
+            }
         }
     }
 }

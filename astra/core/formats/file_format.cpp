@@ -214,21 +214,21 @@ bool has_count(const Lines& lines, std::string_view word) {
 }
 
 Format workload_of(const Lines& lines) {
-    constexpr std::array<std::string_view, 13> kParallelisms = {"MICRO",
-                                                                "DATA",
-                                                                "MODEL",
-                                                                "HYBRID",
-                                                                "HYBRID_DATA_MODEL",
-                                                                "HYBRID_MODEL_DATA",
-                                                                "HYBRID_DLRM",
-                                                                "HYBRID_DLRM_ENHANCED",
-                                                                "HYBRID_TRANSFORMER",
-                                                                "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
-                                                                "HYBRID_CUSTOMIZED",
-                                                                "TRANSFORMER",
-                                                                "DLRM"};
+    constexpr std::array<std::string_view, 13> parallelisms = {"MICRO",
+                                                               "DATA",
+                                                               "MODEL",
+                                                               "HYBRID",
+                                                               "HYBRID_DATA_MODEL",
+                                                               "HYBRID_MODEL_DATA",
+                                                               "HYBRID_DLRM",
+                                                               "HYBRID_DLRM_ENHANCED",
+                                                               "HYBRID_TRANSFORMER",
+                                                               "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
+                                                               "HYBRID_CUSTOMIZED",
+                                                               "TRANSFORMER",
+                                                               "DLRM"};
     if (lines.empty() ||
-        std::find(kParallelisms.begin(), kParallelisms.end(), lines[0][0]) == kParallelisms.end() ||
+        std::find(parallelisms.begin(), parallelisms.end(), lines[0][0]) == parallelisms.end() ||
         (lines.size() > 1 && !(lines[1].size() == 1 && is_whole(lines[1][0])))) {
         return Format::Unknown;
     }
@@ -354,7 +354,7 @@ Format binary_format(std::string_view head) {
         std::string_view bytes;
         Format format;
     };
-    constexpr std::array<Magic, 7> kMagics = {{
+    constexpr std::array<Magic, 7> magics = {{
         {"SQLite format 3", Format::SqliteDatabase},
         {"PK\x03\x04", Format::ZipArchive},
         {"\x1f\x8b", Format::CompressedData},
@@ -367,7 +367,7 @@ Format binary_format(std::string_view head) {
          "ELF",
          Format::ExecutableFile},
     }};
-    for (const Magic& magic : kMagics) {
+    for (const Magic& magic : magics) {
         if (head.starts_with(magic.bytes)) {
             return magic.format;
         }
@@ -390,12 +390,12 @@ bool looks_like_protobuf_trace(std::string_view head) {
         return false;
     }
     // Field 1 or 2 as text, field 1 or 3 as a number.
-    constexpr std::string_view kTags = "\x0a\x12\x08\x18";
+    constexpr std::string_view tags = "\x0a\x12\x08\x18";
     const std::string_view start = head.substr(0, 64);
     const bool binary = std::any_of(start.begin(), start.end(), [](char c) {
         return static_cast<std::uint8_t>(c) < 0x20 && kBlanks.find(c) == std::string_view::npos;
     });
-    return binary && kTags.find(head[i]) != std::string_view::npos;
+    return binary && tags.find(head[i]) != std::string_view::npos;
 }
 
 bool is_text(std::string_view head) {
