@@ -227,8 +227,7 @@ void JsonEvents::start_array() {
         open(Level::NodeList);
         return;
     }
-    if (levels_.back() == Level::Node && !unknown_keys_.empty() &&
-        unknown_keys_.back().name == spelling_) {
+    if (levels_.back() == Level::Node && key_is_unknown_) {
         unknown_keys_.back().is_list = true;
     }
     const bool in_node = levels_.back() == Level::Node;
@@ -340,10 +339,11 @@ void JsonEvents::key(std::string_view name) {
 }
 
 void JsonEvents::node_key(std::string_view name) {
-    spelling_ = name;
     has_keys_ = true;
+    key_is_unknown_ = false;
     if (!matters(key_)) {
-        if (!is_without_meaning(key_)) {
+        key_is_unknown_ = !is_without_meaning(key_);
+        if (key_is_unknown_) {
             unknown_keys_.push_back({std::string(name), position_});
         }
         return;

@@ -81,9 +81,9 @@ class JsonEvents {
     NodeAssembler& nodes_;
     const JsonPosition& position_;
     std::vector<Level> levels_;
-    std::size_t skipped_ = 0;  // depth inside a part that does not matter
-    std::string key_;          // snake_case
-    std::string spelling_;     // of the key of a node, as in the file
+    std::size_t skipped_ = 0;      // depth inside a part that does not matter
+    std::string key_;              // snake_case
+    bool key_is_unknown_ = false;  // of the node
     bool first_object_ = true;
     bool has_node_members_ = false;
     bool has_id_ = false;
