@@ -28,6 +28,29 @@ constexpr std::int64_t kMostNumber = 0x7fffffff;
 constexpr std::array<std::string_view, 4> kElements = {"algo", "gpu", "tb", "step"};
 constexpr std::string_view kCopy = "copy";
 
+// A thread block without steps says nothing, nor do peers that no step uses.
+void normalise(ThreadBlockGpu& gpu) {
+    ThreadBlock& block = gpu.blocks.back();
+    const auto any = [&](bool (*property)(StepType)) {
+        return std::any_of(block.steps.begin(),
+                           block.steps.end(),
+                           [&](const ThreadBlockStep& step) { return property(step.type); });
+    };
+    if (block.steps.empty()) {
+        gpu.blocks.pop_back();
+        return;
+    }
+    if (!any(&sends)) {
+        block.send.reset();
+    }
+    if (!any(&receives)) {
+        block.receive.reset();
+    }
+    if (!block.send && !block.receive) {
+        block.channel = 0;
+    }
+}
+
 // Errors cross the parser, which is C, as a text: see stop().
 class Reader {
   public:
@@ -169,29 +192,6 @@ class Reader {
             return;
         }
         add_initial_copies(std::exchange(copies_, {}), gpu);
-    }
-
-    // A thread block without steps says nothing, nor do peers that no step uses.
-    static void normalise(ThreadBlockGpu& gpu) {
-        ThreadBlock& block = gpu.blocks.back();
-        const auto any = [&](bool (*property)(StepType)) {
-            return std::any_of(block.steps.begin(),
-                               block.steps.end(),
-                               [&](const ThreadBlockStep& step) { return property(step.type); });
-        };
-        if (block.steps.empty()) {
-            gpu.blocks.pop_back();
-            return;
-        }
-        if (!any(&sends)) {
-            block.send.reset();
-        }
-        if (!any(&receives)) {
-            block.receive.reset();
-        }
-        if (!block.send && !block.receive) {
-            block.channel = 0;
-        }
     }
 
     std::string_view text(std::string_view name, std::string_view fallback) const {
