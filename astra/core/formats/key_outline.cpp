@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kMostKeys = 256;
 constexpr std::size_t kLongestKey = 64;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
+constexpr std::string_view kSpaces = " \t\r\n";
 
 void add_key(std::set<std::string, std::less<>>& keys, std::string_view key) {
     if (keys.size() < kMostKeys && key.size() <= kLongestKey) {
@@ -46,7 +46,7 @@ class JsonScan {
             return;
         }
         const std::string_view content = text_.substr(begin, at_ - begin);
-        const std::size_t next = text_.find_first_not_of(kBlanks, at_ + 1);
+        const std::size_t next = text_.find_first_not_of(kSpaces, at_ + 1);
         const bool is_key = !open_.empty() && open_.back() == '{' &&
                             next != std::string_view::npos && text_[next] == ':';
         if (!is_key) {
@@ -92,7 +92,7 @@ void scan_yaml(std::string_view text, KeyOutline& outline) {
             rest.remove_prefix(1);
         }
         const bool colon = rest.starts_with(':') &&
-                           (rest.size() == 1 || kBlanks.find(rest[1]) != std::string_view::npos);
+                           (rest.size() == 1 || kSpaces.find(rest[1]) != std::string_view::npos);
         if (size > 0 && colon) {
             add_key(item ? outline.item_keys : outline.keys, line.substr(0, size));
         }
@@ -103,10 +103,10 @@ void scan_yaml(std::string_view text, KeyOutline& outline) {
 
 KeyOutline key_outline(std::string_view text) {
     KeyOutline outline;
-    if (text.starts_with(kByteOrderMark)) {
-        text.remove_prefix(kByteOrderMark.size());
+    if (text.starts_with(kUtf8Mark)) {
+        text.remove_prefix(kUtf8Mark.size());
     }
-    const std::size_t first = text.find_first_not_of(kBlanks);
+    const std::size_t first = text.find_first_not_of(kSpaces);
     if (first == std::string_view::npos) {
         return outline;
     }
