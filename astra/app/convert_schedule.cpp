@@ -89,8 +89,8 @@ void declare_schedule_options(OptionSet& options) {
 int convert_schedule(const std::string& input,
                      const std::string& output,
                      const OptionSet& options) {
-    ConfigTree study =
-        is_study(input) ? ConfigTree::parse_file(input) : study_of_traces(input, options);
+    ConfigTree study = is_study(input) ? ConfigTree::parse_file(input, FilePurpose::Study)
+                                       : study_of_traces(input, options);
     if (study.root().has("jobs")) {
         throw ConfigError(
             "convert: --schedule writes the traces of one job; the study has several");

@@ -135,7 +135,7 @@ std::string json_as_yaml(std::string_view text) {
 
 }  // namespace
 
-std::string read_config_file(const std::string& file) {
+std::string read_config_file(const std::string& file, FilePurpose purpose) {
     // To open a pipe would wait for its writer, and a device may have no end.
     std::error_code unknown;
     const std::filesystem::file_status status = std::filesystem::status(file, unknown);
@@ -149,10 +149,14 @@ std::string read_config_file(const std::string& file) {
         fail_reading(file, errno);
     }
     std::string text;
-    std::array<char, 65536> block{};
-    for (;;) {
+    std::array<char, kFormatHead> block{};
+    for (bool first = true;; first = false) {
         const std::size_t size = std::fread(block.data(), 1, block.size(), stream.get());
         text.append(block.data(), size);
+        const std::string refusal = first ? format_refusal(text, purpose) : "";
+        if (!refusal.empty()) {
+            throw ConfigError(file + ": " + refusal);
+        }
         if (text.size() > kMaxFileBytes) {
             throw ConfigError(file + ": is larger than 64 MiB; a configuration file is expected");
         }

@@ -164,9 +164,10 @@ ConfigTree::ConfigTree(ConfigTree&&) noexcept = default;
 ConfigTree& ConfigTree::operator=(ConfigTree&&) noexcept = default;
 ConfigTree::~ConfigTree() = default;
 
-ConfigTree ConfigTree::parse_file(const std::string& file) {
+ConfigTree ConfigTree::parse_file(const std::string& file, FilePurpose purpose) {
     const std::string folder = std::filesystem::path(file).parent_path().string();
-    return ConfigTree(parsed_root(read_config_file(file), file, folder.empty() ? "." : folder));
+    return ConfigTree(
+        parsed_root(read_config_file(file, purpose), file, folder.empty() ? "." : folder));
 }
 
 ConfigTree ConfigTree::parse_text(std::string_view text,

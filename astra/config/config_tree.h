@@ -12,15 +12,17 @@
 #include <vector>
 
 #include "astra/config/config_view.h"
+#include "astra/core/formats/file_format.h"
 
 namespace astra {
 
 class ConfigTree {
   public:
     // Reads YAML or JSON (by content; JSON is read as YAML, positions kept). Throws ConfigError on
-    // a missing file, bad syntax, duplicate keys, nesting beyond 64 levels or more than a million
-    // nodes.
-    static ConfigTree parse_file(const std::string& file);
+    // a missing file, a file of another format than `purpose` wants, bad syntax, duplicate keys,
+    // nesting beyond 64 levels or more than a million nodes.
+    static ConfigTree parse_file(const std::string& file,
+                                 FilePurpose purpose = FilePurpose::Settings);
     static ConfigTree parse_text(std::string_view text,
                                  const std::string& name,
                                  const std::string& folder = ".");

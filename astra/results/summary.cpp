@@ -222,6 +222,9 @@ double bus_factor(CollectiveKind kind, std::uint32_t ranks) {
 
 std::string summary(const RunResult& result) {
     std::string text;
+    if (!result.have_work) {
+        text = "nothing simulated  no op of any rank takes time or bytes\n";
+    }
     fmt::format_to(Out(text),
                    "astra {}\n"
                    "network          {}\n"

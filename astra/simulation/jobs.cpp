@@ -230,6 +230,13 @@ Workload JobReader::generate(const Spec& spec, Warnings& warnings) {
     }
 }
 
+bool JobReader::has_work(const Workload& workload, const SystemTimes& system) {
+    std::set<const ExecutionGraph*> seen;
+    return std::any_of(workload.ranks.begin(), workload.ranks.end(), [&](const RankTrace& rank) {
+        return seen.insert(rank.graph.get()).second && astra::has_work(*rank.graph, system);
+    });
+}
+
 LoadedJobs JobReader::load(const SystemTimes& system,
                            const PolicyTraits& policy,
                            Warnings& warnings) const {
@@ -238,18 +245,30 @@ LoadedJobs JobReader::load(const SystemTimes& system,
         if (!spec.flow_file.empty()) {
             FlowSet flows =
                 FlowSet::read(spec.flow_file, static_cast<std::uint32_t>(spec.ranks.size()));
+            jobs.have_work = true;
             jobs.flows.push_back({spec.name, std::move(flows), spec.ranks, spec.start});
             continue;
+        }
+        TraceSource traces = spec.traces;
+        // A policy of transfers orders these itself, and one of computations both.
+        traces.streams = StreamUse{!policy.queues, system.replay.threads_of_trace};
+        if (!system.replay.streams_of_trace || policy.compute_order) {
+            traces.streams.reset();
         }
         Job job;
         job.name = spec.name;
         job.fabric_ranks = spec.ranks;
         job.start = spec.start;
         job.all_gather_shards = spec.all_gather_shards;
-        job.workload =
-            spec.generated ? generate(spec, warnings) : load_traces(spec.traces, warnings);
+        job.workload = spec.generated ? generate(spec, warnings) : load_traces(traces, warnings);
+        jobs.have_work = jobs.have_work || has_work(job.workload, system);
         jobs.training.push_back(prepare(spec, system, policy, job.workload, warnings));
         jobs.traces.push_back(std::move(job));
+    }
+    if (!jobs.have_work) {
+        warnings.add(
+            "no op of any rank takes time or bytes: nothing is simulated; are these the traces "
+            "that were meant? ('astra inspect trace' counts what is in them)");
     }
     return jobs;
 }

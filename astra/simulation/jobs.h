@@ -21,6 +21,7 @@ struct LoadedJobs {
     std::vector<Job> traces;
     std::vector<TrainingReport> training;  // beside `traces`; without windows where not looked for
     std::vector<FlowJob> flows;
+    bool have_work = false;  // an op of some rank takes time or bytes, or there is a flow
 };
 
 class JobReader {
@@ -64,6 +65,7 @@ class JobReader {
                                   Warnings& warnings);
     static void read_workload(const ConfigView& workload, Spec& spec);
     static void read_generator(const ConfigView& generate, Spec& spec);
+    static bool has_work(const Workload& workload, const SystemTimes& system);
     static Workload generate(const Spec& spec, Warnings& warnings);
 
     std::vector<Spec> specs_;

@@ -115,6 +115,7 @@ Layers::Layers(Study input, const Recording& recording)
 
 void Layers::add_jobs(LoadedJobs loaded) {
     training = std::move(loaded.training);
+    have_work = loaded.have_work;
     job_of.resize(topology.ranks());
     const auto name_job = [&](const std::string& name, const std::vector<std::uint32_t>& ranks) {
         for (const std::uint32_t rank : ranks) {

@@ -98,6 +98,7 @@ struct Layers {
     std::vector<std::uint32_t> job_of;     // by rank
     std::vector<TrainingReport> training;  // of the jobs that replay traces
     std::uint64_t dropped_dependencies = 0;
+    bool have_work = false;  // an op of some rank takes time or bytes, or there is a flow
 
   private:
     void add_jobs(LoadedJobs loaded);

@@ -84,6 +84,7 @@ RunResult make_result(const Layers& layers, const Observers& observers) {
     result.backend = layers.backend_info.name;
     result.ended = layers.queue.now();
     result.has_packets = layers.backend_info.has_packets();
+    result.have_work = layers.have_work;
     result.links_are_shared = layers.backend_info.shares_links();
     result.network = layers.topology.describe();
     result.configuration = layers.study.effective_json(2);

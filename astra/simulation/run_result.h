@@ -64,6 +64,7 @@ struct RunResult {
     SimTime ended;      // when nothing was on its way any more: acknowledgements outlast the ranks
     std::string backend;
     bool links_are_shared = true;  // false: utilisation of links means nothing
+    bool have_work = true;         // false: no op of any rank takes time or bytes
     bool has_packets = false;      // queues, marks and losses of links mean something
     std::string network;           // for people
     std::string configuration;     // JSON

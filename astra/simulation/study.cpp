@@ -7,7 +7,7 @@
 namespace astra {
 
 Study Study::from_file(const std::string& file) {
-    return Study(ConfigTree::parse_file(file));
+    return Study(ConfigTree::parse_file(file, FilePurpose::Study));
 }
 
 Study Study::from_text(std::string_view text, const std::string& name, const std::string& folder) {

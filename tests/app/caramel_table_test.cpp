@@ -150,8 +150,8 @@ TEST(Caramel, FineSlicingHurtsWhereAStartIsDear) {
 // Trend 5: the parameters that are read first have the smallest windows, the last ones nearly a
 // whole iteration.
 TEST(Caramel, WindowsGrowWithTheDepthOfTheLayer) {
-    ConfigTree study =
-        ConfigTree::parse_file(source_file("inputs/studies/caramel/resnet50_10gbe.yml"));
+    ConfigTree study = ConfigTree::parse_file(
+        source_file("inputs/studies/caramel/resnet50_10gbe.yml"), FilePurpose::Study);
     Recording recording;
     recording.transfers = true;
     Simulation simulation(Study(std::move(study)), recording);

@@ -38,7 +38,7 @@ std::vector<std::string> files_in(const std::string& folder) {
 }
 
 bool has_workload(const std::string& file) {
-    const ConfigTree study = ConfigTree::parse_file(file);
+    const ConfigTree study = ConfigTree::parse_file(file, FilePurpose::Study);
     return study.root().has("workload") || study.root().has("jobs");
 }
 
@@ -112,7 +112,7 @@ std::vector<test::NetworkModel> models_that_share() {
 
 // With packets a smaller collective, to take less than a second.
 TEST_P(Fabric, Runs) {
-    ConfigTree study = ConfigTree::parse_file(file());
+    ConfigTree study = ConfigTree::parse_file(file(), FilePurpose::Study);
     study.set("network.backend=" + std::string(model().backend->name));
     if (model().backend->has_packets()) {
         study.set("network.packet.transport=" + model().transport);
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Topologies,
 class BareFabric : public Fabric {};
 
 TEST_P(BareFabric, RunsAFlowSet) {
-    const ConfigTree study = ConfigTree::parse_file(file());
+    const ConfigTree study = ConfigTree::parse_file(file(), FilePurpose::Study);
     const test::ScratchFolder folder;
     const std::uint32_t ranks = read_topology(study.root().at("network")).ranks();
     std::ofstream flows(folder.file("ring.flows"));

@@ -85,24 +85,25 @@ TEST_F(AstraSimTest, TranslatesAWholeSystem) {
     options_.queues_per_dimension = 2;
     options_.injection_scale = 1.5;
     options_.rendezvous = true;
-    EXPECT_EQ(json(),
-              R"({"workload":{"trace":"traces/run","groups":"g/groups.json"},)"
-              R"("system":{"queues":2,"injection_scale":1.5,"rendezvous":true,)"
-              R"("scheduling":"lifo","all_reduce_shape":"baseline","endpoint_delay":"10.5ns",)"
-              R"("active_chunks":2,"chunks":4,"local_memory_bandwidth":"1600GB/s",)"
-              R"("peak":"900TFLOPS","roofline":true,"replay_only":false,)"
-              R"("collectives":{"all_reduce":["ring"],"all_gather":["direct2"],)"
-              R"("reduce_scatter":["halvingDoubling"],"all_to_all":["oneDirect"]}},)"
-              R"("network":{"dimensions":[{"topology":"ring","ranks":8,"bandwidth":"50GiB/s",)"
-              R"("latency":"500ns"}]},)"
-              R"("memory":{"kind":"per_node","latency":"10.7ns","bandwidth":"2.9GB/s",)"
-              R"("ranks_per_node":4,"nodes":2}})");
+    EXPECT_EQ(
+        json(),
+        R"({"workload":{"trace":"traces/run","groups":"g/groups.json"},)"
+        R"("system":{"host_threads":"one","queues":2,"injection_scale":1.5,"rendezvous":true,)"
+        R"("scheduling":"lifo","all_reduce_shape":"baseline","endpoint_delay":"10.5ns",)"
+        R"("active_chunks":2,"chunks":4,"local_memory_bandwidth":"1600GB/s",)"
+        R"("peak":"900TFLOPS","roofline":true,"replay_only":false,)"
+        R"("collectives":{"all_reduce":["ring"],"all_gather":["direct2"],)"
+        R"("reduce_scatter":["halvingDoubling"],"all_to_all":["oneDirect"]}},)"
+        R"("network":{"dimensions":[{"topology":"ring","ranks":8,"bandwidth":"50GiB/s",)"
+        R"("latency":"500ns"}]},)"
+        R"("memory":{"kind":"per_node","latency":"10.7ns","bandwidth":"2.9GB/s",)"
+        R"("ranks_per_node":4,"nodes":2}})");
     EXPECT_THAT(warnings_.texts(), IsEmpty());
 }
 
 TEST_F(AstraSimTest, AbsentKeysHaveTheirDefaults) {
     EXPECT_THAT(json(),
-                AllOf(HasSubstr(R"("system":{"scheduling":"fifo",)"
+                AllOf(HasSubstr(R"("system":{"host_threads":"one","scheduling":"fifo",)"
                                 R"("all_reduce_shape":"local_bandwidth_aware",)"
                                 R"("endpoint_delay":"10ns","active_chunks":1,"chunks":1})"),
                       HasSubstr(R"("memory":{"kind":"none"})")));

@@ -13,8 +13,8 @@ namespace astra::test {
 
 // `name` without .yml; `settings` as of --set.
 inline RunResult run_caramel(const std::string& name, const std::vector<std::string>& settings) {
-    ConfigTree study =
-        ConfigTree::parse_file(source_file("inputs/studies/caramel/" + name + ".yml"));
+    ConfigTree study = ConfigTree::parse_file(
+        source_file("inputs/studies/caramel/" + name + ".yml"), FilePurpose::Study);
     for (const std::string& setting : settings) {
         study.set(setting);
     }

@@ -47,7 +47,8 @@ const Measured kMeasured[] = {
 };
 
 double time_us(const std::string& machine, std::uint64_t bytes) {
-    ConfigTree study = ConfigTree::parse_file(source_file("inputs/machines/" + machine + ".yml"));
+    ConfigTree study = ConfigTree::parse_file(source_file("inputs/machines/" + machine + ".yml"),
+                                              FilePurpose::Study);
     study.set("workload.generate.kind=collective");
     study.set("workload.generate.collective=all_reduce");
     study.set(fmt::format("workload.generate.bytes={}B", bytes));

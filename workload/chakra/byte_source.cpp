@@ -239,4 +239,12 @@ ContentHash ByteSource::stored_hash() {
     return decoder_->stored_hash();
 }
 
+void refuse_other_formats(ByteSource& source, FilePurpose purpose) {
+    source.ensure(kFormatHead);
+    const std::string refusal = format_refusal(source.window().substr(0, kFormatHead), purpose);
+    if (!refusal.empty()) {
+        throw TraceError(source.file() + ": " + refusal);
+    }
+}
+
 }  // namespace astra

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "astra/core/formats/file_format.h"
 #include "workload/graph/content_hash.h"
 
 namespace astra {
@@ -45,5 +46,8 @@ class ByteSource {
     std::size_t end_ = 0;
     std::uint64_t offset_ = 0;
 };
+
+// Throws TraceError that names the file's format where that is known and not what `purpose` wants.
+void refuse_other_formats(ByteSource& source, FilePurpose purpose);
 
 }  // namespace astra

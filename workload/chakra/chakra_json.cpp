@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "astra/core/error.h"
+#include "astra/core/formats/file_format.h"
 #include "astra/core/text/nearest.h"
 #include "workload/chakra/chakra_records.h"
 #include "workload/chakra/json_values.h"
@@ -167,10 +168,16 @@ void set(const Json& value, double& target) {
         return;
     }
     const std::string word = value.get<std::string>();
-    target = word == "NaN"         ? std::numeric_limits<double>::quiet_NaN()
-             : word == "Infinity"  ? kInfinity
-             : word == "-Infinity" ? -kInfinity
-                                   : std::stod(word);
+    if (word == "NaN" || word == "Infinity" || word == "-Infinity") {
+        target = word == "NaN" ? std::numeric_limits<double>::quiet_NaN()
+                               : (word == "Infinity" ? kInfinity : -kInfinity);
+        return;
+    }
+    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), target);
+    if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size()) {
+        throw InputError(
+            fmt::format("{} is not a number within a double's range", printable(value.dump())));
+    }
 }
 void set(const Json& value, float& target) {
     double wide = 0;
@@ -296,6 +303,7 @@ std::string message_of(const Json& document, bool first) {
 
 void chakra_to_json(const std::string& chakra, const std::string& json) {
     ByteSource source(chakra);
+    refuse_other_formats(source, FilePurpose::Trace);
     ChakraRecords records(source);
     std::string out;
     ChakraProtoMsg::Node node;
@@ -332,6 +340,10 @@ void json_to_chakra(const std::string& json, const std::string& chakra) {
     std::ifstream in(json, std::ios::binary);
     if (!in) {
         throw TraceError(json + ": cannot be read");
+    }
+    if (const std::string refusal = format_refusal_of_file(json, FilePurpose::Trace);
+        !refusal.empty()) {
+        throw TraceError(json + ": " + refusal);
     }
     std::string bytes;
     for (std::uint64_t number = 1; in >> std::ws && !in.eof(); ++number) {

@@ -205,13 +205,18 @@ class Reader {
             node.parents.end(), message_.ctrl_deps().begin(), message_.ctrl_deps().end());
         nodes_.set_type(static_cast<std::uint32_t>(message_.type()));
         for (const AttributeProto& attribute : message_.attr()) {
-            if (NodeAssembler::is_known(attribute.name())) {
-                nodes_.set(attribute.name(), value_of(attribute));
+            const auto known = NodeAssembler::attribute_of(attribute.name());
+            if (known != NodeAssembler::AttributeCount) {
+                nodes_.set(known, value_of(attribute));
             }
         }
         if (message_.duration_micros() != 0) {
-            nodes_.set("duration_micros",
+            nodes_.set(NodeAssembler::DurationMicros,
                        AttributeValue::of_unsigned(message_.duration_micros(), "uint64"));
+        }
+        if (message_.start_time_micros() != 0) {
+            nodes_.set(NodeAssembler::StartTimeMicros,
+                       AttributeValue::of_unsigned(message_.start_time_micros(), "uint64"));
         }
         if (message_.type() == ChakraProtoMsg::METADATA_NODE) {
             nodes_.set_input_values(message_.inputs().values());

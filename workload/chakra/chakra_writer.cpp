@@ -172,6 +172,12 @@ void ChakraWriter::add(const TraceNode& node) {
         attribute(message, "tensor_size").set_uint64_val(*node.tensor_bytes);
     }
     add_communication(message, node);
+    if (node.stream_note.stream != StreamNote::kNone) {
+        set_count(attribute(message, "stream"), node.stream_note.stream);
+    }
+    if (node.stream_note.thread != StreamNote::kNone) {
+        set_count(attribute(message, "tid"), node.stream_note.thread);
+    }
     parts_->write(message);
 }
 

@@ -1,10 +1,12 @@
 #include "workload/chakra/json_events.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
 #include "astra/core/error.h"
+#include "astra/core/text/nearest.h"
 #include "workload/chakra/chakra_reader.h"
 #include "workload/graph/messages.h"
 
@@ -25,22 +27,144 @@ bool matters(std::string_view key) {
            is_parents_key(key) || is_node_list_key(key) || NodeAssembler::is_known(key);
 }
 
+// What writers of Chakra put on nodes and no simulation needs.
+bool is_without_meaning(std::string_view key) {
+    constexpr std::array<std::string_view, 31> keys = {"version",
+                                                       "doc_string",
+                                                       "rf_id",
+                                                       "fw_parent",
+                                                       "seq_id",
+                                                       "scope",
+                                                       "fw_tid",
+                                                       "op_schema",
+                                                       "op_type",
+                                                       "tensor_loc",
+                                                       "outputs",
+                                                       "input_shapes",
+                                                       "input_types",
+                                                       "output_shapes",
+                                                       "output_types",
+                                                       "pid",
+                                                       "cat",
+                                                       "ph",
+                                                       "inclusive_dur",
+                                                       "exclusive_dur",
+                                                       "ev_idx",
+                                                       "external_id",
+                                                       "kernel_backend",
+                                                       "kernel_file",
+                                                       "pg_desc",
+                                                       "msg_chunk_cnt",
+                                                       "msg_chunk_idx",
+                                                       "total_chunk_cnt",
+                                                       "chunk_offset",
+                                                       "local_time_step",
+                                                       "tb_id"};
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+// The keys of a node that mean something, as messages spell them.
+std::vector<std::string> node_keys() {
+    std::vector<std::string> keys = {"id",
+                                     "name",
+                                     "type",
+                                     "NodeType",
+                                     "ctrl_deps",
+                                     "data_deps",
+                                     "inputs",
+                                     "outputs",
+                                     "attr",
+                                     "runtime",
+                                     "workload_graph"};
+    for (const std::string_view name : NodeAssembler::names()) {
+        keys.emplace_back(name);
+    }
+    return keys;
+}
+
+// Whether a list under that name would be one of other nodes.
+bool sounds_like_nodes(std::string_view key) {
+    constexpr std::array<std::string_view, 13> parts = {"dep",
+                                                        "parent",
+                                                        "child",
+                                                        "pred",
+                                                        "succ",
+                                                        "after",
+                                                        "before",
+                                                        "wait",
+                                                        "edge",
+                                                        "req",
+                                                        "prev",
+                                                        "next",
+                                                        "follow"};
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+        return key.find(part) != std::string_view::npos;
+    });
+}
+
+// The types of attributes in protobuf's JSON, whose values are `<type>_val` and `<type>_list`.
+constexpr std::array<std::string_view, 15> kAttributeTypes = {"double",
+                                                              "float",
+                                                              "int32",
+                                                              "int64",
+                                                              "uint32",
+                                                              "uint64",
+                                                              "sint32",
+                                                              "sint64",
+                                                              "fixed32",
+                                                              "fixed64",
+                                                              "sfixed32",
+                                                              "sfixed64",
+                                                              "bool",
+                                                              "string",
+                                                              "bytes"};
+
+bool is_attribute_key(std::string_view key) {
+    for (const std::string_view end : {std::string_view("_val"), std::string_view("_list")}) {
+        if (key.ends_with(end)) {
+            key.remove_suffix(end.size());
+            return std::find(kAttributeTypes.begin(), kAttributeTypes.end(), key) !=
+                   kAttributeTypes.end();
+        }
+    }
+    return key == "name" || key == "doc_string";
+}
+
+std::vector<std::string> attribute_keys() {
+    std::vector<std::string> keys = {"name", "doc_string"};
+    for (const std::string_view type : kAttributeTypes) {
+        keys.push_back(std::string(type) + "_val");
+        keys.push_back(std::string(type) + "_list");
+    }
+    return keys;
+}
+
 }  // namespace
 
-void JsonEvents::fail(const std::string& what) const {
+void JsonEvents::fail_at(const JsonPosition& position, const std::string& what) const {
     const TraceContext& context = nodes_.context();
     const TraceNode& node = nodes_.node();
-    const std::string at = context.file + ":" + std::to_string(position_.line) + ":" +
-                           std::to_string(position_.column);
+    const std::string at =
+        context.file + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
     throw TraceError((has_id_ ? node_place(at, context.rank, node.id, node.name)
                               : at + ": rank " + std::to_string(context.rank)) +
                      ": " + what);
+}
+
+void JsonEvents::fail_no_trace() const {
+    fail(
+        "is JSON, but no Chakra trace: it has neither nodes (workload_graph, or an object with id "
+        "and type for each) nor a version; docs/formats.md has what is read");
 }
 
 void JsonEvents::begin_node() {
     nodes_.begin();
     has_node_members_ = false;
     has_id_ = false;
+    has_type_ = false;
+    has_attributes_ = false;
+    has_keys_ = false;
+    unknown_keys_.clear();
     has_node_list_ = false;
     keys_.clear();
     versions_.clear();
@@ -103,6 +227,9 @@ void JsonEvents::start_array() {
         open(Level::NodeList);
         return;
     }
+    if (levels_.back() == Level::Node && key_is_unknown_) {
+        unknown_keys_.back().is_list = true;
+    }
     const bool in_node = levels_.back() == Level::Node;
     if (in_node && is_node_list_key(key_) && levels_.size() == 1) {
         begin_node_list();
@@ -139,7 +266,9 @@ void JsonEvents::end_array() {
         has_node_list_ = true;
         has_node_members_ = false;
         has_id_ = false;
+        has_type_ = false;
         keys_.clear();
+        unknown_keys_.clear();
     }
 }
 
@@ -197,7 +326,26 @@ void JsonEvents::key(std::string_view name) {
         return;
     }
     key_ = canonical_key(name);
-    if (levels_.back() != Level::Node || !matters(key_)) {
+    if (levels_.back() == Level::Node) {
+        node_key(name);
+    } else if (levels_.back() == Level::Attribute) {
+        if (!is_attribute_key(key_)) {
+            fail("the key '" + printable(name) + "' of an attribute is unknown" +
+                 suggestion(key_, attribute_keys()));
+        }
+    } else if (levels_.back() == Level::AttributeList && key_ != "values") {
+        fail("the key '" + printable(name) + "' of a list is unknown; 'values' is expected");
+    }
+}
+
+void JsonEvents::node_key(std::string_view name) {
+    has_keys_ = true;
+    key_is_unknown_ = false;
+    if (!matters(key_)) {
+        key_is_unknown_ = !is_without_meaning(key_);
+        if (key_is_unknown_) {
+            unknown_keys_.push_back({std::string(name), position_});
+        }
         return;
     }
     if (std::find(keys_.begin(), keys_.end(), key_) != keys_.end()) {
@@ -209,13 +357,48 @@ void JsonEvents::key(std::string_view name) {
     keys_.push_back(key_);
 }
 
+// Of a node. A misspelt key must not change what the trace means without a word.
+void JsonEvents::judge_unknown_keys() {
+    for (const UnknownKey& key : unknown_keys_) {
+        std::vector<std::string> candidates = node_keys();
+        std::erase_if(candidates, [&](const std::string& name) {
+            return std::find(keys_.begin(), keys_.end(), canonical_key(name)) != keys_.end();
+        });
+        const std::string nearest = nearest_name(key.name, candidates);
+        if (!nearest.empty()) {
+            fail_at(key.position,
+                    "the key '" + printable(key.name) + "' is unknown; did you mean '" + nearest +
+                        "'?");
+        }
+        if (key.is_list && sounds_like_nodes(canonical_key(key.name))) {
+            fail_at(key.position,
+                    "the key '" + printable(key.name) +
+                        "' is unknown; what a node waits for stands in data_deps and ctrl_deps");
+        }
+        if (std::find(without_effect_.begin(), without_effect_.end(), key.name) ==
+                without_effect_.end() &&
+            without_effect_.size() < kMostKeysSaid) {
+            without_effect_.push_back(key.name);
+            nodes_.warnings().add(nodes_.context().file + ": the key '" + printable(key.name) +
+                                  "' of a node is unknown and has no effect");
+        }
+    }
+}
+
 void JsonEvents::end_node() {
     const bool may_be_metadata = std::exchange(first_object_, false);
     if (has_node_list_) {
         has_node_list_ = false;
         return;
     }
-    if (!has_node_members_ && (may_be_metadata || !versions_.empty())) {
+    // What says what a node does, or what GlobalMetadata says.
+    const bool tells = has_id_ || has_type_ || has_attributes_ || !versions_.empty();
+    if (levels_.empty() && has_keys_ && !tells) {
+        fail_no_trace();
+    }
+    const bool is_metadata =
+        !versions_.empty() || (may_be_metadata && (has_attributes_ || !has_keys_));
+    if (!has_node_members_ && is_metadata) {
         for (const std::string& version : versions_) {
             check_schema_version(version, nodes_);
         }
@@ -225,6 +408,11 @@ void JsonEvents::end_node() {
     if (!has_id_ && !has_attributes_) {
         const std::string& name = nodes_.node().name;
         fail(name.empty() ? "a node has no id" : "the node '" + printable(name) + "' has no id");
+    }
+    judge_unknown_keys();
+    // It leaves out the type INVALID, too.
+    if (!has_type_ && !has_attributes_) {
+        fail("the node has no type (type or NodeType: 0 INVALID to 7 COMM_COLL)");
     }
     nodes_.finish();
     has_id_ = false;
@@ -307,7 +495,7 @@ void JsonEvents::node_scalar(const JsonScalar& value) {
         set_type(value);
     } else if (is_parents_key(key_) || key_ == "attr") {
         refuse_nested();
-    } else if (key_ == "duration_micros") {
+    } else if (key_ == "duration_micros" || key_ == "start_time_micros") {
         nodes_.set(key_, typed(value));  // protobuf's JSON writes 64-bit numbers as text
     } else if (key_ == "comm_type" && value.type == JsonScalar::Type::Text) {
         const std::optional<std::uint64_t> kind = collective_number(value.text);
@@ -346,7 +534,7 @@ void JsonEvents::set_attribute_value(AttributeValue value) {
 }
 
 AttributeValue JsonEvents::typed(const JsonScalar& value) const {
-    const bool integer_key = key_ == "duration_micros" || key_.find("int") != std::string::npos ||
+    const bool integer_key = key_.ends_with("_micros") || key_.find("int") != std::string::npos ||
                              key_.find("fixed") != std::string::npos;
     if (integer_key && value.type == JsonScalar::Type::Text) {
         if (std::optional<AttributeValue> number = integer_of_text(value.text)) {
@@ -382,6 +570,7 @@ void JsonEvents::fail_node_list() const {
 }
 
 void JsonEvents::set_type(const JsonScalar& value) {
+    has_type_ = true;
     if (value.type == JsonScalar::Type::Integer && !value.negative) {
         nodes_.set_type(value.magnitude);
         return;

@@ -34,6 +34,7 @@ class JsonEvents {
     bool too_deep() const { return levels_.size() + skipped_ > kMostDepth; }
 
     static constexpr std::size_t kMostDepth = 64;
+    static constexpr std::size_t kMostKeysSaid = 10;  // unknown ones, in warnings
 
   private:
     enum class Level : std::uint8_t {
@@ -47,7 +48,18 @@ class JsonEvents {
         Inputs,
     };
 
-    [[noreturn]] void fail(const std::string& what) const;
+    // A key of a node that none of our readers knows, and where it stands.
+    struct UnknownKey {
+        std::string name;  // as the file spells it
+        JsonPosition position;
+        bool is_list = false;
+    };
+
+    [[noreturn]] void fail(const std::string& what) const { fail_at(position_, what); }
+    [[noreturn]] void fail_at(const JsonPosition& position, const std::string& what) const;
+    [[noreturn]] void fail_no_trace() const;
+    void node_key(std::string_view name);
+    void judge_unknown_keys();
     void open(Level level) { levels_.push_back(level); }
     void begin_node();
     void end_node();
@@ -69,14 +81,19 @@ class JsonEvents {
     NodeAssembler& nodes_;
     const JsonPosition& position_;
     std::vector<Level> levels_;
-    std::size_t skipped_ = 0;  // depth inside a part that does not matter
-    std::string key_;
+    std::size_t skipped_ = 0;      // depth inside a part that does not matter
+    std::string key_;              // snake_case
+    bool key_is_unknown_ = false;  // of the node
     bool first_object_ = true;
     bool has_node_members_ = false;
     bool has_id_ = false;
+    bool has_type_ = false;
     bool has_attributes_ = false;  // the node is spelt as protobuf spells it
     bool has_node_list_ = false;
-    std::vector<std::string> keys_;  // of the node, those that matter
+    bool has_keys_ = false;                    // the node has any
+    std::vector<std::string> keys_;            // of the node, those that matter
+    std::vector<UnknownKey> unknown_keys_;     // of the node
+    std::vector<std::string> without_effect_;  // keys of this kind that were said
     std::vector<std::string> versions_;
     std::string attribute_name_;
     AttributeValue attribute_value_;

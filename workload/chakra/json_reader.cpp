@@ -17,6 +17,7 @@ using nlohmann::json;
 
 constexpr std::size_t kHead = 4096;
 constexpr std::size_t kMostMessage = 300;
+constexpr std::size_t kMostToken = std::size_t{64} << 20U;  // blanks before it included
 constexpr int kOutOfRange = 406;  // the parser's number for a number that a double cannot hold
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -39,8 +40,12 @@ struct Input {
     ByteSource* source = nullptr;
     JsonPosition position;
     bool line_ended = false;
+    std::size_t since_token = 0;  // bytes
 
     void advance() {
+        if (++since_token > kMostToken) {
+            fail("a text, a number or a gap of more than 64 MiB");
+        }
         if (line_ended) {
             ++position.line;
             position.column = 0;
@@ -81,7 +86,7 @@ class Iterator {
 
 class Handler final : public nlohmann::json_sax<json> {
   public:
-    Handler(JsonEvents& events, const Input& input) : events_(events), input_(input) {}
+    Handler(JsonEvents& events, Input& input) : events_(events), input_(input) {}
 
     bool null() override { return give({}); }
     bool boolean(bool value) override {
@@ -119,23 +124,23 @@ class Handler final : public nlohmann::json_sax<json> {
     bool binary(binary_t& /*value*/) override { return true; }
     bool start_object(std::size_t /*size*/) override {
         events_.start_object();
-        return check_depth();
+        return check_depth() && next_token();
     }
     bool key(string_t& name) override {
         events_.key(name);
-        return true;
+        return next_token();
     }
     bool end_object() override {
         events_.end_object();
-        return true;
+        return next_token();
     }
     bool start_array(std::size_t /*size*/) override {
         events_.start_array();
-        return check_depth();
+        return check_depth() && next_token();
     }
     bool end_array() override {
         events_.end_array();
-        return true;
+        return next_token();
     }
     bool parse_error(std::size_t /*at*/,
                      const std::string& token,
@@ -154,6 +159,10 @@ class Handler final : public nlohmann::json_sax<json> {
   private:
     bool give(const JsonScalar& value) {
         events_.scalar(value);
+        return next_token();
+    }
+    bool next_token() {
+        input_.since_token = 0;
         return true;
     }
     bool check_depth() const {
@@ -164,7 +173,7 @@ class Handler final : public nlohmann::json_sax<json> {
     }
 
     JsonEvents& events_;
-    const Input& input_;
+    Input& input_;
 };
 
 }  // namespace
@@ -206,7 +215,7 @@ bool is_named_json(const std::string& file) {
 }
 
 void read_json(ByteSource& source, NodeAssembler& nodes) {
-    Input input{&source, {}, false};
+    Input input{&source, {}};
     JsonEvents events(nodes, input.position);
     Handler handler(events, input);
     if (!source.ensure(1)) {

@@ -15,8 +15,8 @@ bool looks_like_json(ByteSource& source);
 // Whether the name says JSON; such a file is never taken for protobuf.
 bool is_named_json(const std::string& file);
 
-// One node is in memory at a time. Throws TraceError "file:line:column: …" on bad syntax or shape
-// and whatever the assembler throws.
+// One node is in memory at a time; a token and the blanks before it take at most 64 MiB. Throws
+// TraceError "file:line:column: …" on bad syntax or shape and whatever the assembler throws.
 void read_json(ByteSource& source, NodeAssembler& nodes);
 
 }  // namespace astra

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "astra/core/error.h"
+#include "astra/core/formats/file_format.h"
 #include "workload/graph/messages.h"
 
 namespace astra {
@@ -29,6 +30,25 @@ std::vector<std::string> files_of(const std::string& prefix, std::uint32_t rank)
     return files;
 }
 
+// A file where the prefix of files is expected.
+[[noreturn]] void fail_file(const std::string& file) {
+    const std::string refusal = format_refusal_of_file(file, FilePurpose::Trace);
+    if (!refusal.empty()) {
+        throw TraceError(file + ": " + refusal);
+    }
+    std::string prefix = file;
+    for (const std::string_view suffix : kSuffixes) {
+        if (file.ends_with(suffix)) {
+            prefix.resize(file.size() - suffix.size());
+        }
+    }
+    const std::size_t digits = prefix.find_last_not_of("0123456789");
+    const bool numbered = prefix.size() < file.size() && digits != std::string::npos &&
+                          digits + 1 < prefix.size() && prefix[digits] == '.';
+    throw TraceError(file + ": is a file; what precedes .<rank>.et or .json is expected" +
+                     (numbered ? ", here " + prefix.substr(0, digits) : ""));
+}
+
 [[noreturn]] void fail_missing(const std::string& prefix,
                                const std::vector<std::uint32_t>& missing,
                                std::uint32_t ranks) {
@@ -40,6 +60,9 @@ std::vector<std::string> files_of(const std::string& prefix, std::uint32_t rank)
     }
     const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
     std::error_code error;
+    if (std::filesystem::is_regular_file(prefix, error)) {
+        fail_file(prefix);
+    }
     const bool no_folder = !folder.empty() && !std::filesystem::is_directory(folder, error);
     throw TraceError("no file matches " + pattern +
                      (no_folder ? "; the folder " + folder.string() + " does not exist" : ""));

@@ -16,6 +16,7 @@
 #include "workload/graph/content_hash.h"
 #include "workload/graph/graph_builder.h"
 #include "workload/graph/groups.h"
+#include "workload/graph/messages.h"
 #include "workload/graph/workload_assembler.h"
 #include "workload/nodes/node_assembler.h"
 
@@ -28,6 +29,7 @@ struct LoadedTrace {
     UnresolvedRank trace;
     std::shared_ptr<const std::vector<GroupDefinition>> groups;
     std::uint64_t dropped_dependencies = 0;
+    StreamReport streams;
     std::optional<std::uint32_t> stated_rank;
     Warnings warnings;
 };
@@ -91,8 +93,12 @@ class Loader {
     }
 
     LoadedTrace read(ByteSource& source, std::uint32_t rank) const {
+        refuse_other_formats(source, FilePurpose::Trace);
         LoadedTrace result;
         GraphBuilder builder(source.file(), rank, options_.ranks);
+        if (options_.streams) {
+            builder.use_streams(*options_.streams);
+        }
         NodeAssembler nodes({source.file(), rank, options_.ranks, options_.element_bytes},
                             builder,
                             result.warnings);
@@ -103,6 +109,7 @@ class Loader {
         }
         result.trace = builder.finish(result.warnings);
         result.dropped_dependencies = builder.dropped_dependencies();
+        result.streams = builder.streams();
         result.groups = std::make_shared<const std::vector<GroupDefinition>>(nodes.groups());
         result.stated_rank = nodes.stated_rank();
         return result;
@@ -112,6 +119,26 @@ class Loader {
     std::set<std::uintmax_t> sizes_;
     std::map<ContentHash, LoadedTrace> loaded_;
 };
+
+void warn_of_streams(const std::string& prefix, const StreamReport& streams, Warnings& warnings) {
+    if (streams.launched_only > 0 && streams.added() > 0) {
+        warnings.add(prefix + ": " + std::to_string(streams.launched_only) + " of " +
+                     std::to_string(streams.gpu_ops) +
+                     " ops of the GPU wait for nothing but their launchers; " +
+                     std::to_string(streams.added()) +
+                     " dependencies are added by the streams of the trace: " +
+                     std::to_string(streams.in_stream) + " within a stream, " +
+                     std::to_string(streams.synchronised) + " of calls that synchronise, " +
+                     std::to_string(streams.before_comm) +
+                     " from a computation to the communication launched after it "
+                     "(system.streams: 1 adds none)");
+    }
+    if (streams.contradictions > 0) {
+        warnings.add(prefix + ": " + std::to_string(streams.contradictions) +
+                     " ops run before others that their stream or a call that synchronises has "
+                     "first, as the dependencies of the trace want");
+    }
+}
 
 }  // namespace
 
@@ -130,9 +157,11 @@ Workload load_traces(const TraceSource& options, Warnings& warnings) {
     Loader loader(options);
     WorkloadAssembler assembler;
     FileWarnings file_warnings;
+    StreamReport streams;
     for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
         LoadedTrace& loaded = loader.load(files[rank], rank);
         groups.define(rank, *loaded.groups, warnings);
+        streams.add(loaded.streams);
         // The warnings of an equal file carry the name of the one that was read.
         file_warnings.add(loaded.trace.file, loaded.warnings);
         UnresolvedRank trace = loaded.trace;
@@ -141,7 +170,13 @@ Workload load_traces(const TraceSource& options, Warnings& warnings) {
         loaded.trace.graph = trace.graph;  // frees a copy of a graph that is there already
     }
     file_warnings.give(warnings);
-    return assembler.finish(groups);
+    warn_of_streams(options.prefix, streams, warnings);
+    Workload workload = assembler.finish(groups);
+    for (const auto& [name, number] : groups.read_by_number()) {
+        warnings.add(options.prefix + ": pg_name '" + printable(name) + "' is read as group '" +
+                     number + "', as ASTRA-sim reads it");
+    }
+    return workload;
 }
 
 }  // namespace astra

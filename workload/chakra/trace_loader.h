@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "astra/core/warnings.h"
 #include "workload/graph/execution_graph.h"
+#include "workload/graph/stream_order.h"
 
 namespace astra {
 
@@ -14,6 +16,7 @@ struct TraceSource {
     std::string group_file;           // "" = none
     std::uint32_t ranks = 0;          // files 0 … ranks-1 must be there
     std::uint64_t element_bytes = 1;  // comm_size counts elements of so many bytes
+    std::optional<StreamUse> streams = StreamUse{};  // that traces name; none: they are ignored
 };
 
 // The limits of a trace: 2^32-2 nodes and as many dependencies, ids up to 2^63, sizes up to 2^63

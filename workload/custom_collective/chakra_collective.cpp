@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kMostMembers = std::size_t{1} << 16U;
 constexpr std::uint64_t kPsPerMicro = 1'000'000;
 constexpr std::int64_t kMostNumber = RawFile::kMostNumber;
+constexpr std::uint32_t kMostGap = 1024;  // steps left out in a row
 
 const char* peer_name(const RawNode& node) {
     return node.type == RawNode::Type::Send ? "comm_dst" : "comm_src";
@@ -33,10 +34,14 @@ bool has_chunks(const RawNode& node) {
 // Puts the steps of the thread blocks of one position together.
 class BlockReader {
   public:
-    BlockReader(const RawFile& file, std::uint32_t& chunks) : file_(file), chunks_(chunks) {}
+    // `whole`: the buffer that holds the whole of the collective, which offsets mean where nodes
+    // name no buffer.
+    BlockReader(const RawFile& file, char whole, std::uint32_t& chunks)
+        : file_(file), whole_(whole), chunks_(chunks) {}
 
     // False if a node does not say what it moves.
     bool read(ThreadBlockGpu& gpu) {
+        find_steps();
         for (const RawNode& node : file_.nodes) {
             const bool part = !node.attributes.number("tb_id");
             if (part && node.is_message()) {
@@ -75,6 +80,9 @@ class BlockReader {
             // A further part of the step: its reduction, or what it sends on.
             return;
         }
+        if (step > block.steps.size()) {
+            fill_gap(block, node, step);
+        }
         if (step != block.steps.size()) {
             file_.fail(node,
                        fmt::format("step {} of thread block {} where step {} is expected",
@@ -83,6 +91,54 @@ class BlockReader {
                                    block.steps.size()));
         }
         block.steps.push_back(step_of(node));
+    }
+
+    // Which step of which thread block each node is; a reduction without, that of its receive.
+    void find_steps() {
+        for (const RawNode& node : file_.nodes) {
+            const auto block = node.attributes.number("tb_id");
+            const auto step = node.attributes.number("local_time_step");
+            if (block && step && std::min(*block, *step) >= 0 &&
+                std::max(*block, *step) <= kMostNumber) {
+                step_of_id_[node.id] = {static_cast<std::uint32_t>(*block),
+                                        static_cast<std::uint32_t>(*step)};
+                continue;
+            }
+            for (const std::uint64_t parent : node.parents) {
+                if (const auto found = step_of_id_.find(parent); found != step_of_id_.end()) {
+                    step_of_id_[node.id] = found->second;
+                }
+            }
+        }
+    }
+
+    // Collectiveapi's converter leaves out the steps `nop`, but numbers them: what they wait for
+    // are dependencies of the node behind them.
+    void fill_gap(ThreadBlock& block, const RawNode& node, std::uint32_t number) {
+        if (number - block.steps.size() > kMostGap) {
+            file_.fail(node,
+                       fmt::format("step {} of thread block {} where step {} is expected",
+                                   number,
+                                   block.id,
+                                   block.steps.size()));
+        }
+        const auto its_own = wait_of(node);
+        std::vector<ThreadBlocks::Wait> waits;
+        for (const std::uint64_t parent : node.parents) {
+            const auto found = step_of_id_.find(parent);
+            if (found != step_of_id_.end() && found->second.thread_block != block.id &&
+                its_own != found->second) {
+                waits.push_back(found->second);
+            }
+        }
+        while (block.steps.size() < number) {
+            ThreadBlockStep& step = block.steps.emplace_back();
+            step.line = node.id;
+            if (!waits.empty()) {
+                step.wait = waits.back();
+                waits.pop_back();
+            }
+        }
     }
 
     void set_peer(ThreadBlock& block, const RawNode& node) {
@@ -149,7 +205,7 @@ class BlockReader {
     }
 
     char buffer(const RawNode& node, const char* name) const {
-        const std::string text = node.attributes.text(name, "i");
+        const std::string text = node.attributes.text(name, std::string_view(&whole_, 1));
         if (text != "i" && text != "o" && text != "s") {
             file_.fail(node, fmt::format("{} '{}' is no buffer", name, printable(text)));
         }
@@ -157,7 +213,9 @@ class BlockReader {
     }
 
     const RawFile& file_;
+    char whole_;
     std::uint32_t& chunks_;
+    std::map<std::uint64_t, ThreadBlocks::Wait> step_of_id_;
     std::map<std::uint32_t, std::size_t> block_of_id_;
     std::vector<std::uint64_t> reducing_;  // ids
 };
@@ -181,8 +239,12 @@ std::optional<ThreadBlockAlgorithm> blocks_of(const std::string& prefix,
     algorithm.root = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(metadata.number("root").value_or(0), 0, kMostNumber));
     std::uint32_t chunks = 0;
+    // In place the parts of members lie in the whole; the other buffer is one of them.
+    const bool gathers =
+        algorithm.kind == CollectiveKind::AllGather || algorithm.kind == CollectiveKind::Gather;
+    const char whole = algorithm.in_place && gathers ? 'o' : 'i';
     for (std::size_t m = 0; m < files.size(); ++m) {
-        if (!BlockReader(files[m], chunks).read(algorithm.gpus[m])) {
+        if (!BlockReader(files[m], whole, chunks).read(algorithm.gpus[m])) {
             return std::nullopt;
         }
         const auto size = [&](const char* name, std::uint32_t fallback) {

@@ -4,7 +4,8 @@
 // Two dialects. In the one of 2026 a message has msg_chunk_cnt of total_chunk_cnt chunks of the
 // buffer and a chunk_offset; a node belongs to a thread block (tb_id). What our own writer adds to
 // the nodes (step_type, src_buf, src_off, dst_buf, dst_off) makes the thread blocks whole again; a
-// file without is read as chunks of one buffer, in place. In the one of 2024 a message has a number
+// file without, as collectiveapi's converter writes it, is read as chunks of the whole buffer, in
+// place, and the steps that it leaves out as `nop`. In the one of 2024 a message has a number
 // of bytes (comm_size), and nothing says which.
 #pragma once
 

@@ -115,6 +115,7 @@ RawFile read_collective_nodes(const std::string& file, std::size_t& total) {
     RawFile result;
     result.file = file;
     ByteSource source(file);
+    refuse_other_formats(source, FilePurpose::CustomCollective);
     ChakraRecords records(source);
     ChakraProtoMsg::Node node;
     while (records.next()) {

@@ -11,6 +11,7 @@
 
 #include "astra/core/error.h"
 #include "astra/core/text/nearest.h"
+#include "workload/custom_collective/initial_copies.h"
 #include "workload/graph/messages.h"
 
 namespace astra {
@@ -25,6 +26,30 @@ constexpr std::int64_t kMostBlocks = ThreadBlocks::kMostOfMember;
 constexpr std::size_t kMostSteps = std::size_t{1} << 22U;
 constexpr std::int64_t kMostNumber = 0x7fffffff;
 constexpr std::array<std::string_view, 4> kElements = {"algo", "gpu", "tb", "step"};
+constexpr std::string_view kCopy = "copy";
+
+// A thread block without steps says nothing, nor do peers that no step uses.
+void normalise(ThreadBlockGpu& gpu) {
+    ThreadBlock& block = gpu.blocks.back();
+    const auto any = [&](bool (*property)(StepType)) {
+        return std::any_of(block.steps.begin(),
+                           block.steps.end(),
+                           [&](const ThreadBlockStep& step) { return property(step.type); });
+    };
+    if (block.steps.empty()) {
+        gpu.blocks.pop_back();
+        return;
+    }
+    if (!any(&sends)) {
+        block.send.reset();
+    }
+    if (!any(&receives)) {
+        block.receive.reset();
+    }
+    if (!block.send && !block.receive) {
+        block.channel = 0;
+    }
+}
 
 // Errors cross the parser, which is C, as a text: see stop().
 class Reader {
@@ -93,7 +118,12 @@ class Reader {
             return;
         }
         const std::string_view element(name);
-        if (depth_ >= kElements.size() || element != kElements[depth_]) {
+        if (depth_ == 2 && element == kCopy && !in_copy_) {
+            attributes_ = attributes;
+            start_copy();
+            return;
+        }
+        if (in_copy_ || depth_ >= kElements.size() || element != kElements[depth_]) {
             stop(fmt::format("element '{}'; {}",
                              printable(element),
                              depth_ < kElements.size()
@@ -123,32 +153,45 @@ class Reader {
         if (!error_.empty()) {
             return;
         }
-        if (depth_-- == 3) {
-            normalise(algorithm_.gpus[gpu_]);
+        if (in_copy_) {
+            in_copy_ = false;
+            return;
+        }
+        switch (depth_--) {
+            case 3:
+                normalise(algorithm_.gpus[gpu_]);
+                break;
+            case 2:
+                add_copies(algorithm_.gpus[gpu_]);
+                break;
+            default:
+                break;
         }
     }
 
-    // A thread block without steps says nothing, nor do peers that no step uses.
-    static void normalise(ThreadBlockGpu& gpu) {
-        ThreadBlock& block = gpu.blocks.back();
-        const auto any = [&](bool (*property)(StepType)) {
-            return std::any_of(block.steps.begin(),
-                               block.steps.end(),
-                               [&](const ThreadBlockStep& step) { return property(step.type); });
-        };
-        if (block.steps.empty()) {
-            gpu.blocks.pop_back();
+    // SCCL, TACCL and TE-CCL have a GPU copy chunks of its input to its output before its thread
+    // blocks start.
+    void start_copy() {
+        in_copy_ = true;
+        ThreadBlockStep& step = copies_.emplace_back();
+        step.type = StepType::Copy;
+        step.line = line();
+        step.source = 'i';
+        step.source_offset = count("i_off", kMostChunks);
+        step.destination = 'o';
+        step.destination_offset = count("o_off", kMostChunks);
+        step.count = static_cast<std::uint32_t>(number("cnt", 1, kMostChunks, 1));
+        if (copies_.size() > kMostSteps) {
+            stop(fmt::format("more than {} copies", kMostSteps));
+        }
+    }
+
+    void add_copies(ThreadBlockGpu& gpu) {
+        if (!copies_.empty() && gpu.blocks.size() >= static_cast<std::size_t>(kMostBlocks)) {
+            stop(fmt::format("more than {} thread blocks, copies among them", kMostBlocks));
             return;
         }
-        if (!any(&sends)) {
-            block.send.reset();
-        }
-        if (!any(&receives)) {
-            block.receive.reset();
-        }
-        if (!block.send && !block.receive) {
-            block.channel = 0;
-        }
+        add_initial_copies(std::exchange(copies_, {}), gpu);
     }
 
     std::string_view text(std::string_view name, std::string_view fallback) const {
@@ -186,7 +229,7 @@ class Reader {
     std::uint32_t count(std::string_view name, std::int64_t most, std::int64_t fallback = 0) {
         return static_cast<std::uint32_t>(number(name, 0, most, fallback));
     }
-    std::string_view here() const { return kElements[depth_ - 1]; }
+    std::string_view here() const { return in_copy_ ? kCopy : kElements[depth_ - 1]; }
 
     void start_algorithm() {
         algorithm_.name = text("name", "");
@@ -303,6 +346,8 @@ class Reader {
     std::size_t steps_ = 0;
     std::size_t gpu_ = 0;
     std::vector<bool> seen_;
+    bool in_copy_ = false;
+    std::vector<ThreadBlockStep> copies_;  // of the GPU
     const XML_Char** attributes_ = nullptr;
 };
 

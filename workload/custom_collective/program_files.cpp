@@ -176,6 +176,7 @@ std::unique_ptr<const ProgramSource> ProgramFiles::open(const ConfigView& entry)
 
 ThreadBlockAlgorithm read_thread_block_algorithm(const std::string& file) {
     ByteSource source(file);
+    refuse_other_formats(source, FilePurpose::CustomCollective);
     if (!looks_like_xml(source)) {
         throw TraceError(file +
                          ": is no MSCCL file (XML); Chakra files of a collective are named "

@@ -258,7 +258,9 @@ class ProgramMaker {
                              {target, 1, step.count},
                              reduces(step.type) ? std::optional(source) : std::nullopt);
         }
-        if (step.type == StepType::Copy || step.type == StepType::Reduce) {
+        // In place, a copy may be one of a part to itself.
+        const bool copies = step.type == StepType::Copy && source != target;
+        if (copies || step.type == StepType::Reduce) {
             builder_.local({source, target, step.count, step.type == StepType::Reduce, 0});
         }
         if (sends(step.type)) {
@@ -330,8 +332,13 @@ std::string_view collective_name(std::optional<CollectiveKind> kind) {
 }
 
 bool parse_collective_name(std::string_view name, std::optional<CollectiveKind>& kind) {
-    const auto found =
-        std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& k) { return k.name == name; });
+    const auto plain = [](std::string_view text) {
+        std::string result(text);
+        std::erase(result, '_');
+        return result;
+    };
+    const auto found = std::find_if(
+        kKinds.begin(), kKinds.end(), [&](const auto& k) { return plain(k.name) == plain(name); });
     if (found == kKinds.end()) {
         return false;
     }

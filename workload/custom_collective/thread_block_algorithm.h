@@ -82,7 +82,7 @@ struct ThreadBlockAlgorithm {
 
 // The name that MSCCL gives a kind, "custom" for none; and back. Chakra files use the same.
 std::string_view collective_name(std::optional<CollectiveKind> kind);
-// False for an unknown name.
+// With or without '_' between its words. False for an unknown name.
 bool parse_collective_name(std::string_view name, std::optional<CollectiveKind>& kind);
 std::vector<std::string> collective_file_names();
 

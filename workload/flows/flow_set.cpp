@@ -90,6 +90,7 @@ class FlowSetReader {
     FlowSetReader(const std::string& file, std::uint32_t ranks) : source_(file), ranks_(ranks) {}
 
     FlowSet read() {
+        refuse_other_formats(source_, FilePurpose::Flows);
         read_lines();
         if (set_.size() == 0) {
             throw TraceError(fmt::format("{}: holds no flow; {}", source_.file(), kForm));

@@ -33,6 +33,14 @@ std::string_view name_of(OpKind kind);
 
 inline constexpr std::uint32_t kNoRole = 0xffffffffU;
 inline constexpr std::uint32_t kNoOp = 0xffffffffU;
+inline constexpr std::uint32_t kNoStream = 0xffffffffU;
+
+// A stream of the GPU, or a thread of the host, by the number that the trace gives it.
+struct NamedStream {
+    bool is_thread = false;
+    std::uint64_t number = 0;
+    bool operator==(const NamedStream&) const = default;
+};
 
 struct ComputeDetail {
     std::uint64_t operations = 0;    // num_ops
@@ -88,6 +96,9 @@ struct ExecutionGraph {
     // --- of training; empty where iterations were not looked for ---
     std::vector<std::uint32_t> iteration;  // of the op
     std::vector<std::uint32_t> order;      // of two ready ops the one with the lower goes first
+    // --- of traces that name streams (stream_order.h); else empty ---
+    std::vector<std::uint32_t> stream;  // of the op: index into `streams`, or kNoStream
+    std::vector<NamedStream> streams;
     // --- tables ---
     std::vector<ComputeDetail> computes;
     std::vector<MemoryDetail> memories;
@@ -100,6 +111,10 @@ struct ExecutionGraph {
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(kind.size()); }
     std::string_view name_of(OpId op) const { return names[name[index(op)]]; }
+    // Whether edges order it in a stream of its trace.
+    bool in_named_stream(std::uint32_t op) const {
+        return !stream.empty() && stream[op] != kNoStream;
+    }
     // Whether it is a collective that reduces gradients.
     bool is_transfer(OpId op) const {
         return kind[index(op)] == OpKind::Collective &&

@@ -1,6 +1,7 @@
 #include "workload/graph/graph_builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -85,6 +86,7 @@ void TraceNode::clear() {
     involved_dimensions.reset();
     pair_sends.clear();
     pair_receives.clear();
+    stream_note = {};
 }
 
 struct GraphBuilder::Parts {
@@ -104,6 +106,9 @@ struct GraphBuilder::Parts {
     std::uint64_t cpu_communications = 0;
     std::string first_cpu_communication;
     std::uint64_t dropped = 0;
+    std::vector<StreamNote> notes;  // of the ops, as far as one of them says something
+    std::optional<StreamUse> stream_use;
+    StreamReport streams;
 
     [[noreturn]] void fail(const TraceNode& node, const std::string& what) const {
         throw TraceError(node_place(file, rank, node.id, node.name) + ": " + what);
@@ -121,7 +126,32 @@ struct GraphBuilder::Parts {
     void refuse_duplicates() const;
     void refuse_cycles() const;
     void warn(const EdgeReport& report, Warnings& warnings) const;
+    void add_note(const StreamNote& note);
+    void follow_streams(const std::vector<std::uint32_t>& new_index);
 };
+
+void GraphBuilder::Parts::add_note(const StreamNote& note) {
+    if (note.says_something()) {
+        notes.resize(graph.size());
+        notes.back() = note;
+    }
+}
+
+void GraphBuilder::Parts::follow_streams(const std::vector<std::uint32_t>& new_index) {
+    if (!stream_use || notes.empty()) {
+        return;
+    }
+    notes.resize(graph.size());
+    if (!new_index.empty()) {
+        std::vector<StreamNote> sorted(notes.size());
+        for (std::size_t i = 0; i < notes.size(); ++i) {
+            sorted[new_index[i]] = notes[i];
+        }
+        notes = std::move(sorted);
+    }
+    streams = order_streams(graph, notes, *stream_use);
+    notes = {};
+}
 
 std::uint64_t GraphBuilder::Parts::needed_bytes(const TraceNode& node,
                                                 const std::optional<std::uint64_t>& value,
@@ -343,6 +373,7 @@ void GraphBuilder::add(const TraceNode& node) {
     parts.node_parents.insert(
         parts.node_parents.end(), node.control_parents.begin(), node.control_parents.end());
     graph.parent_count.push_back(parts.parents.add(node.id, parts.node_parents));
+    parts.add_note(node.stream_note);
 }
 
 UnresolvedRank GraphBuilder::finish(Warnings& warnings) {
@@ -361,6 +392,7 @@ UnresolvedRank GraphBuilder::finish(Warnings& warnings) {
     if (!report.forward_only) {
         parts.refuse_cycles();
     }
+    parts.follow_streams(new_index);
     parts.dropped = report.dropped;
     parts.warn(report, warnings);
     graph.peer_roles = static_cast<std::uint32_t>(parts.peers.size());
@@ -370,6 +402,14 @@ UnresolvedRank GraphBuilder::finish(Warnings& warnings) {
             std::move(parts.peers),
             std::move(parts.groups),
             parts.file};
+}
+
+void GraphBuilder::use_streams(const StreamUse& use) {
+    parts_->stream_use = use;
+}
+
+const StreamReport& GraphBuilder::streams() const {
+    return parts_->streams;
 }
 
 std::uint64_t GraphBuilder::dropped_dependencies() const {

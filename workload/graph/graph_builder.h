@@ -12,6 +12,8 @@
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
 #include "workload/graph/execution_graph.h"
+#include "workload/graph/stream_note.h"
+#include "workload/graph/stream_order.h"
 
 namespace astra {
 
@@ -39,6 +41,7 @@ struct TraceNode {
     // from each: in bytes, by position in the group. Both empty: equal parts of comm_bytes.
     std::vector<std::uint64_t> pair_sends;
     std::vector<std::uint64_t> pair_receives;
+    StreamNote stream_note;
 
     void clear();  // keeps the memory
 };
@@ -67,11 +70,15 @@ class GraphBuilder {
     // afterwards.
     void add(const TraceNode& node);
 
+    // Before finish(): the streams that nodes name become edges (stream_order.h).
+    void use_streams(const StreamUse& use);
+
     // Throws TraceError on duplicate ids and cycles (names the nodes of one cycle, at most ten).
     // Dependencies on nodes that are not there are dropped; one warning counts them and names the
     // first ten.
     UnresolvedRank finish(Warnings& warnings);
     std::uint64_t dropped_dependencies() const;
+    const StreamReport& streams() const;  // what use_streams() has added
 
   private:
     struct Parts;

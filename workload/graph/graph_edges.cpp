@@ -95,6 +95,41 @@ EdgeReport link_parents(ExecutionGraph& graph,
     return report;
 }
 
+void set_edges(ExecutionGraph& graph, std::vector<Edge> edges) {
+    if (!std::is_sorted(edges.begin(), edges.end())) {
+        std::sort(edges.begin(), edges.end());
+    }
+    graph.parent_count.assign(graph.size(), 0);
+    graph.child_begin.assign(graph.size() + 1, 0);
+    graph.child.clear();
+    graph.child.reserve(edges.size());
+    for (const Edge& edge : edges) {
+        ++graph.child_begin[edge.parent + 1];
+        ++graph.parent_count[edge.child];
+        graph.child.push_back(edge.child);
+    }
+    for (std::uint32_t op = 0; op < graph.size(); ++op) {
+        graph.child_begin[op + 1] += graph.child_begin[op];
+    }
+}
+
+std::vector<Edge> edges_of(const ExecutionGraph& graph) {
+    std::vector<Edge> edges;
+    edges.reserve(graph.child.size());
+    for (std::uint32_t op = 0; op < graph.size(); ++op) {
+        for (std::uint32_t i = graph.child_begin[op]; i < graph.child_begin[op + 1]; ++i) {
+            edges.push_back({op, graph.child[i]});
+        }
+    }
+    return edges;
+}
+
+bool has_edge(const ExecutionGraph& graph, Edge edge) {
+    return std::binary_search(graph.child.begin() + graph.child_begin[edge.parent],
+                              graph.child.begin() + graph.child_begin[edge.parent + 1],
+                              edge.child);
+}
+
 std::vector<std::uint32_t> find_cycle(const ExecutionGraph& graph) {
     std::vector<std::uint32_t> waiting = graph.parent_count;
     std::vector<std::uint32_t> ready;

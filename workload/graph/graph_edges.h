@@ -22,6 +22,18 @@ EdgeReport link_parents(ExecutionGraph& graph,
                         ParentList parents,
                         const std::vector<std::uint32_t>& new_index);
 
+struct Edge {
+    std::uint32_t parent = 0;
+    std::uint32_t child = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
+    auto operator<=>(const Edge&) const = default;
+};
+// Ascending.
+std::vector<Edge> edges_of(const ExecutionGraph& graph);
+// Puts `child` of each op, and what follows from it, into `graph`. In any order, none twice.
+void set_edges(ExecutionGraph& graph, std::vector<Edge> edges);
+bool has_edge(const ExecutionGraph& graph, Edge edge);  // O(log children)
+
 // The ops of one cycle in the order of their edges; empty if there is none.
 std::vector<std::uint32_t> find_cycle(const ExecutionGraph& graph);
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <numeric>
 #include <set>
+#include <string_view>
 
 #include "astra/config/config_tree.h"
 #include "astra/config/config_view.h"
@@ -22,6 +24,27 @@ constexpr std::size_t kMostListed = 10;
 std::vector<std::uint32_t> sorted_copy(std::vector<std::uint32_t> ranks) {
     std::sort(ranks.begin(), ranks.end());
     return ranks;
+}
+
+// What std::stoi makes of a text, if anything.
+std::optional<std::string> leading_integer(std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\v\f"), text.size()));
+    if (text.starts_with('+')) {
+        text.remove_prefix(1);
+        if (text.starts_with('-')) {
+            return std::nullopt;
+        }
+    }
+    std::int32_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    return parsed.ec == std::errc() ? std::optional(std::to_string(value)) : std::nullopt;
+}
+
+// "1.0", " 1": a number to the end.
+bool is_decimal(std::string_view text) {
+    const std::size_t first = text.find_first_of("0123456789");
+    return first != std::string_view::npos &&
+           text.substr(first).find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
 }  // namespace
@@ -120,6 +143,19 @@ std::uint32_t GroupTable::number_of(const std::string& name, Definition& definit
 }
 
 std::optional<std::uint32_t> GroupTable::resolve(std::uint32_t rank, const std::string& name) {
+    std::optional<std::uint32_t> group = find(rank, name);
+    if (group) {
+        return group;
+    }
+    const std::optional<std::string> number = leading_integer(name);
+    group = number ? find(rank, *number) : std::nullopt;
+    if (group && !is_decimal(name)) {
+        read_by_number_[name] = *number;
+    }
+    return group;
+}
+
+std::optional<std::uint32_t> GroupTable::find(std::uint32_t rank, const std::string& name) {
     if (!name.empty()) {
         if (const auto found = file_.find(name); found != file_.end()) {
             return number_of(name, found->second);

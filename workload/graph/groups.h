@@ -35,9 +35,13 @@ class GroupTable {
     void define(std::uint32_t rank, const std::vector<GroupDefinition>& groups, Warnings& warnings);
 
     // The number of the group that `rank` calls `name`: the file's, that of the rank, another
-    // rank's, or all ranks for "" and "0". Nothing if it is not defined.
+    // rank's, or all ranks for "" and "0"; where none of them is called so, the group of the whole
+    // number that the name begins with, as ASTRA-sim reads it: "1.0" is "1". Nothing if it is not
+    // defined.
     std::optional<std::uint32_t> resolve(std::uint32_t rank, const std::string& name);
     bool has_member(std::uint32_t group, std::uint32_t rank) const;
+    // Names that begin with a number, but are none: with the group they were taken for.
+    const std::map<std::string, std::string>& read_by_number() const { return read_by_number_; }
     // "is not defined in …; known: …"
     std::string why_unknown() const;
     // Those that were resolved, by number.
@@ -52,6 +56,7 @@ class GroupTable {
     using Block = std::map<std::string, Definition>;
 
     bool defines(const std::string& name) const;
+    std::optional<std::uint32_t> find(std::uint32_t rank, const std::string& name);
     std::uint32_t number_of(const std::string& name, Definition& definition);
 
     std::uint32_t ranks_;
@@ -62,6 +67,7 @@ class GroupTable {
     std::vector<std::pair<std::vector<GroupDefinition>, Block>> blocks_;  // distinct
     std::map<std::uint32_t, std::size_t> block_of_rank_;
     Definition everyone_;
+    std::map<std::string, std::string> read_by_number_;
     std::vector<GroupDefinition> used_;
     std::vector<Members> sorted_;  // members of each used group
     std::map<std::pair<std::string, Members>, std::uint32_t> numbers_;

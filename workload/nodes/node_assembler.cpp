@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -14,7 +15,7 @@
 namespace astra {
 namespace {
 
-constexpr std::array<std::string_view, 15> kNames = {"is_cpu_op",
+constexpr std::array<std::string_view, 25> kNames = {"is_cpu_op",
                                                      "num_ops",
                                                      "tensor_size",
                                                      "comm_type",
@@ -28,7 +29,17 @@ constexpr std::array<std::string_view, 15> kNames = {"is_cpu_op",
                                                      "in_split_size",
                                                      "out_split_size",
                                                      "duration_micros",
-                                                     "duration_ps"};
+                                                     "duration_ps",
+                                                     "stream",
+                                                     "tid",
+                                                     "correlation",
+                                                     "start_time_micros",
+                                                     "ts",
+                                                     "event",
+                                                     "event_id",
+                                                     "wait_on_stream",
+                                                     "wait_on_cuda_event_id",
+                                                     "wait_on_cuda_event_record_corr_id"};
 constexpr std::array<OpKind, 8> kKinds = {OpKind::Invalid,
                                           OpKind::Metadata,
                                           OpKind::MemoryLoad,
@@ -47,6 +58,46 @@ std::string text_of(double value) {
     out.precision(17);
     out << value;
     return out.str();
+}
+
+struct NamedCall {
+    std::string_view name;
+    Synchronisation means;
+};
+
+// Calls that synchronise, as CUDA and HIP name them, and as Kineto does on the side of the GPU.
+constexpr std::array<NamedCall, 21> kCalls = {{
+    {"cudaEventRecord", Synchronisation::RecordEvent},
+    {"cudaEventRecordWithFlags", Synchronisation::RecordEvent},
+    {"cuEventRecord", Synchronisation::RecordEvent},
+    {"hipEventRecord", Synchronisation::RecordEvent},
+    {"cudaStreamWaitEvent", Synchronisation::StreamWaits},
+    {"cuStreamWaitEvent", Synchronisation::StreamWaits},
+    {"hipStreamWaitEvent", Synchronisation::StreamWaits},
+    {"Stream Wait Event", Synchronisation::StreamWaits},
+    {"cudaEventSynchronize", Synchronisation::HostWaitsForEvent},
+    {"cuEventSynchronize", Synchronisation::HostWaitsForEvent},
+    {"hipEventSynchronize", Synchronisation::HostWaitsForEvent},
+    {"Event Sync", Synchronisation::HostWaitsForEvent},
+    {"cudaStreamSynchronize", Synchronisation::HostWaitsForStream},
+    {"cuStreamSynchronize", Synchronisation::HostWaitsForStream},
+    {"hipStreamSynchronize", Synchronisation::HostWaitsForStream},
+    {"Stream Sync", Synchronisation::HostWaitsForStream},
+    {"cudaDeviceSynchronize", Synchronisation::HostWaitsForDevice},
+    {"cuCtxSynchronize", Synchronisation::HostWaitsForDevice},
+    {"hipDeviceSynchronize", Synchronisation::HostWaitsForDevice},
+    {"Context Sync", Synchronisation::HostWaitsForDevice},
+    {"Device Sync", Synchronisation::HostWaitsForDevice},
+}};
+
+Synchronisation synchronisation_of(std::string_view name) {
+    constexpr std::string_view first_letters = "chSECD";
+    if (name.size() < 8 || first_letters.find(name.front()) == std::string_view::npos) {
+        return Synchronisation::None;
+    }
+    const auto found = std::find_if(
+        kCalls.begin(), kCalls.end(), [&](const NamedCall& call) { return call.name == name; });
+    return found == kCalls.end() ? Synchronisation::None : found->means;
 }
 
 bool is_minus_one(const AttributeValue& value) {
@@ -80,12 +131,11 @@ NodeAssembler::Attribute NodeAssembler::attribute_of(std::string_view name) {
     return static_cast<Attribute>(found - kNames.begin());
 }
 
-bool NodeAssembler::is_known(std::string_view name) {
-    return attribute_of(name) != AttributeCount;
+std::span<const std::string_view> NodeAssembler::names() {
+    return kNames;
 }
 
-void NodeAssembler::set(std::string_view name, AttributeValue value) {
-    const Attribute attribute = attribute_of(name);
+void NodeAssembler::set(Attribute attribute, AttributeValue value) {
     if (attribute == AttributeCount || value.type == AttributeType::None) {
         return;
     }
@@ -265,6 +315,67 @@ void NodeAssembler::fill_point() {
     }
 }
 
+// Of an attribute that nothing but the order of streams depends on, whatever its type.
+std::uint64_t NodeAssembler::number_or_none(Attribute attribute, std::uint64_t unit) const {
+    if ((given_ & (1U << attribute)) == 0) {
+        return StreamNote::kNone;
+    }
+    const AttributeValue& value = values_[attribute];
+    switch (value.type) {
+        case AttributeType::Integer:
+            return value.negative || value.magnitude > kMostDuration / unit
+                       ? StreamNote::kNone
+                       : value.magnitude * unit;
+        case AttributeType::Number: {
+            const double number = value.number * static_cast<double>(unit);
+            return number >= 0 && number < static_cast<double>(kMostDuration)
+                       ? static_cast<std::uint64_t>(number)
+                       : StreamNote::kNone;
+        }
+        case AttributeType::Text: {
+            // "7", or "stream 7" as viewers show it.
+            std::uint64_t number = 0;
+            const std::size_t word = value.text.find_last_of(' ');
+            const std::string_view digits =
+                std::string_view(value.text).substr(word == std::string::npos ? 0 : word + 1);
+            const auto parsed =
+                std::from_chars(digits.data(), digits.data() + digits.size(), number);
+            const bool whole = parsed.ec == std::errc() &&
+                               parsed.ptr == digits.data() + digits.size() &&
+                               number <= kMostDuration / unit;
+            return whole ? number * unit : StreamNote::kNone;
+        }
+        default:
+            return StreamNote::kNone;
+    }
+}
+
+void NodeAssembler::fill_stream() {
+    constexpr std::uint32_t of_streams = ~0U << StreamNumber;  // their attributes come last
+    constexpr std::uint64_t ns_per_micro = 1000;
+    StreamNote& note = node_.stream_note;
+    note.synchronisation = synchronisation_of(node_.name);
+    if ((given_ & of_streams) == 0) {
+        return;
+    }
+    note.stream = number_or_none(StreamNumber);
+    note.thread = number_or_none(Tid);
+    note.correlation = number_or_none(Correlation);
+    note.start = number_or_none(StartTimeMicros, ns_per_micro);
+    if (note.start == StreamNote::kNone) {
+        note.start = number_or_none(Ts, ns_per_micro);
+    }
+    if (note.synchronisation != Synchronisation::None) {
+        note.record = number_or_none(WaitOnRecord);
+        note.waits_on = number_or_none(WaitOnStream);
+        for (const Attribute attribute : {Event, EventId, WaitOnEvent}) {
+            if (note.event == StreamNote::kNone) {
+                note.event = number_or_none(attribute);
+            }
+        }
+    }
+}
+
 void NodeAssembler::define_groups() {
     std::optional<std::vector<GroupDefinition>> groups =
         parse_process_groups(input_values_, context_.ranks);
@@ -321,6 +432,7 @@ void NodeAssembler::finish() {
             break;
     }
     node_.on_cpu = integer(IsCpuOp).value_or(0) != 0;
+    fill_stream();
     builder_.add(node_);
     ++nodes_;
 }

@@ -16,6 +16,9 @@ RankStreams::RankStreams(const ExecutionGraph& graph, const StreamRules& rules)
 
 Stream RankStreams::stream_of(std::uint32_t op) const {
     const ExecutionGraph& graph = *graph_;
+    if (graph.in_named_stream(op)) {
+        return Stream::None;  // its edges order it
+    }
     switch (graph.kind[op]) {
         case OpKind::Compute:
             return graph.on_cpu[op] != 0 ? Stream::Cpu : Stream::Compute;

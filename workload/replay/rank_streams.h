@@ -4,7 +4,8 @@
 // release_held().
 //
 // Streams: CPU ops; GPU compute; communication, shared by collectives, sends and memory accesses.
-// Receives and ops without work take no stream, nor do gradient transfers that wait elsewhere.
+// Receives and ops without work take no stream, nor do gradient transfers that wait elsewhere, nor
+// ops of streams that the trace names: edges put these one after the other.
 // Cost: O(log ready) an op and O(1) an edge; an op is looked at when a parent finishes and when it
 // is taken, never in between. Memory: 4 bytes an op beside the shared graph.
 #pragma once

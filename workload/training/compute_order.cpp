@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "workload/graph/graph_edges.h"
+
 namespace astra {
 
 std::uint64_t free_updates(ExecutionGraph& graph, const TrainingStructure& structure) {

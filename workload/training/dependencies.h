@@ -31,15 +31,4 @@ class Dependencies {
     std::vector<std::uint32_t> sorted_;
 };
 
-// Puts `child` of each op, and what follows from it, into `graph`. Pairs (parent, child), in any
-// order, none twice.
-struct Edge {
-    std::uint32_t parent = 0;
-    std::uint32_t child = 0;
-    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
-    auto operator<=>(const Edge&) const = default;
-};
-void set_edges(ExecutionGraph& graph, std::vector<Edge> edges);
-std::vector<Edge> edges_of(const ExecutionGraph& graph);
-
 }  // namespace astra

@@ -23,6 +23,9 @@ struct SystemTimes {
 // their measured time, where the system has one for their kind; all else as recorded.
 std::vector<Duration> expected_durations(const ExecutionGraph& graph, const SystemTimes& system);
 
+// Whether an op takes time, or moves bytes: false for a trace that says nothing.
+bool has_work(const ExecutionGraph& graph, const SystemTimes& system);
+
 // 0 if the system has no measured time for the kind.
 Duration measured_cost(const CollectiveDetail& detail, const SystemTimes& system);
 

@@ -135,6 +135,11 @@ class ScheduleWriter {
         node_.kind = graph_.kind[op];
         node_.on_cpu = graph_.on_cpu[op] != 0;
         node_.duration_ps = graph_.duration_ps[op];
+        if (graph_.in_named_stream(op)) {
+            const NamedStream& stream = graph_.streams[graph_.stream[op]];
+            (stream.is_thread ? node_.stream_note.thread : node_.stream_note.stream) =
+                stream.number;
+        }
         add_parents(op);
         if (before_[op] != graph_.size()) {
             node_.control_parents.push_back(graph_.node_id[before_[op]]);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "astra/core/check.h"
+#include "workload/graph/graph_edges.h"
 
 namespace astra {
 
@@ -35,6 +36,7 @@ class JoinedGraph {
         result_.name.clear();
         result_.iteration.clear();
         result_.order.clear();
+        result_.stream.clear();
         result_.collectives.clear();
         if (stride_ > base_.size()) {
             result_.names.emplace_back(kJoinName);
@@ -53,6 +55,9 @@ class JoinedGraph {
             }
             if (!crosses || copy + 1 < copies_) {
                 add_joins(first, first + (crosses ? stride_ : 0), edges);
+            }
+            if (crosses && copy + 1 < copies_) {
+                go_on_streams(first, inner, edges);
             }
         }
         std::sort(edges.begin(), edges.end());
@@ -98,10 +103,44 @@ class JoinedGraph {
                                      : collective ? details + base_.detail[op]
                                                   : base_.detail[op]);
             result_.iteration.push_back(copy);
+            if (!base_.stream.empty()) {
+                result_.stream.push_back(is_join ? kNoStream : base_.stream[op]);
+            }
         }
         for (CollectiveDetail detail : base_.collectives) {
             detail.iteration = copy;
             result_.collectives.push_back(detail);
+        }
+    }
+
+    // Each stream goes on with its first op in the next copy when its last one in this has ended.
+    void go_on_streams(std::uint32_t copy,
+                       const std::vector<Edge>& inner,
+                       std::vector<Edge>& edges) const {
+        if (base_.stream.empty()) {
+            return;
+        }
+        std::vector<std::uint8_t> has_next(base_.size(), 0);
+        std::vector<std::uint8_t> has_previous(base_.size(), 0);
+        for (const Edge& edge : inner) {
+            if (base_.stream[edge.parent] == base_.stream[edge.child]) {
+                has_next[edge.parent] = 1;
+                has_previous[edge.child] = 1;
+            }
+        }
+        std::vector<Edge> ends(base_.streams.size());
+        for (std::uint32_t op = 0; op < base_.size(); ++op) {
+            if (!base_.in_named_stream(op)) {
+                continue;
+            }
+            Edge& end = ends[base_.stream[op]];
+            end.parent = has_next[op] == 0 ? copy + op : end.parent;
+            end.child = has_previous[op] == 0 ? copy + stride_ + op : end.child;
+        }
+        for (std::size_t stream = 0; stream < ends.size(); ++stream) {
+            if (ends[stream].child != 0) {
+                edges.push_back(ends[stream]);
+            }
         }
     }
 

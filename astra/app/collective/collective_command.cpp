@@ -174,7 +174,7 @@ class Machine {
 
   private:
     ConfigTree study(CollectiveKind kind, const std::string& algorithm, Bytes bytes) const {
-        ConfigTree tree = ConfigTree::parse_file(file_);
+        ConfigTree tree = ConfigTree::parse_file(file_, FilePurpose::Study);
         for (const char* key : {"workload", "jobs", "background"}) {
             if (const auto present = tree.root().find(key)) {
                 present->fail(

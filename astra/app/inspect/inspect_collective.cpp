@@ -62,7 +62,7 @@ ConfigTree read_study(const OptionSet& options, CollectiveKind kind) {
     if (options.positional().size() != 1) {
         throw ConfigError("inspect collective: needs one machine, a study file");
     }
-    ConfigTree study = ConfigTree::parse_file(options.positional().front());
+    ConfigTree study = ConfigTree::parse_file(options.positional().front(), FilePurpose::Study);
     for (const std::string& assignment : options.list("set")) {
         study.set(assignment);
     }

@@ -60,11 +60,11 @@ ConfigTree read_study(const OptionSet& options) {
         if (unit != "GiB" && unit != "GB") {
             throw ConfigError(fmt::format("--network-unit: '{}' is neither GiB nor GB", unit));
         }
-        const ConfigTree network = ConfigTree::parse_file(*astra_sim);
+        const ConfigTree network = ConfigTree::parse_file(*astra_sim, FilePurpose::Network);
         translate_network(network.root(), unit, study);
         network.reject_unread();
     } else {
-        study = ConfigTree::parse_file(files.front());
+        study = ConfigTree::parse_file(files.front(), FilePurpose::Study);
     }
     for (const std::string& assignment : options.list("set")) {
         study.set(assignment);

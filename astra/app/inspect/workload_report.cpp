@@ -17,6 +17,7 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
+constexpr std::size_t kListedStreams = 12;
 constexpr std::size_t kListedGroups = 8;
 constexpr std::size_t kKinds = 8;  // of ops
 
@@ -159,6 +160,37 @@ void check_groups(const Workload& workload, std::vector<std::string>& lines) {
 
 }  // namespace
 
+namespace {
+
+// Of the first rank whose trace names streams; "" if none does.
+std::string streams_text(const Workload& workload) {
+    for (std::size_t rank = 0; rank < workload.ranks.size(); ++rank) {
+        const ExecutionGraph& graph = *workload.ranks[rank].graph;
+        if (graph.streams.empty()) {
+            continue;
+        }
+        std::vector<std::uint64_t> ops(graph.streams.size(), 0);
+        for (std::uint32_t op = 0; op < graph.size(); ++op) {
+            if (graph.in_named_stream(op)) {
+                ++ops[graph.stream[op]];
+            }
+        }
+        std::string text = fmt::format("streams          of rank {}:", rank);
+        for (std::size_t s = 0; s < std::min(ops.size(), kListedStreams); ++s) {
+            fmt::format_to(Out(text),
+                           "{} {} {} ({} ops)",
+                           s == 0 ? "" : ",",
+                           graph.streams[s].is_thread ? "thread" : "stream",
+                           graph.streams[s].number,
+                           ops[s]);
+        }
+        return text + (ops.size() > kListedStreams ? ", …\n" : "\n");
+    }
+    return "";
+}
+
+}  // namespace
+
 std::string describe_workload(const Workload& workload) {
     Totals totals;
     std::set<const ExecutionGraph*> graphs;
@@ -182,6 +214,7 @@ std::string describe_workload(const Workload& workload) {
         "durations        {} of compute recorded over all ranks, {} compute ops without\n",
         to_text(Duration{totals.compute_ps}),
         totals.without_duration);
+    text += streams_text(workload);
     for (const auto& [kind, sizes] : totals.collectives) {
         fmt::format_to(Out(text), "{:<16} {}\n", name_of(kind), sizes.text());
     }

@@ -76,6 +76,15 @@ void refuse_scales(const OptionSet& options) {
     }
 }
 
+void refuse_logical_topology(const OptionSet& options) {
+    if (options.value("logical-topology-configuration")) {
+        throw ConfigError(
+            "--logical-topology-configuration: is of ASTRA-sim's ns-3 and htsim builds, whose "
+            "topology files have no dimensions; here the network has them: network.dimensions of "
+            "a study, or the lists of --network-configuration");
+    }
+}
+
 }  // namespace
 
 void declare_study_options(OptionSet& options) {
@@ -117,12 +126,17 @@ void declare_astra_sim_options(OptionSet& options) {
         {"GiB", "GB"});
     options.add_value("logging-configuration", "FILE", "accepted, without effect (ASTRA-sim)");
     options.add_value("logging-folder", "DIR", "accepted, without effect (ASTRA-sim)");
+    options.add_value("logical-topology-configuration",
+                      "FILE",
+                      "refused: of ASTRA-sim's ns-3 and htsim builds; here the network says its "
+                      "dimensions");
     options.add_value("comm-scale", "X", "refused: it has no effect in ASTRA-sim");
     options.add_value("compute-scale", "X", "refused: it has no effect in ASTRA-sim");
 }
 
 Study read_study(const OptionSet& options) {
     refuse_scales(options);
+    refuse_logical_topology(options);
     const auto& files = options.positional();
     const bool astra_sim = has_astra_sim_files(options);
     if (files.size() > 1 || (astra_sim && !files.empty())) {
@@ -147,8 +161,9 @@ Study read_study(const OptionSet& options) {
             warnings.add(fmt::format("--{} has no effect", name));
         }
     }
-    ConfigTree study = astra_sim || files.empty() ? read_astra_sim(options, warnings)
-                                                  : ConfigTree::parse_file(files.front());
+    ConfigTree study = astra_sim || files.empty()
+                           ? read_astra_sim(options, warnings)
+                           : ConfigTree::parse_file(files.front(), FilePurpose::Study);
     if (const auto flows = options.value("flows")) {
         if (study.root().has("jobs")) {
             throw ConfigError(

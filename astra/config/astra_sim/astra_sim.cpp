@@ -31,6 +31,7 @@ void check_unit(const std::string& unit) {
 
 void put_options(const AstraSimOptions& options, const ConfigView& origin, ConfigTree& study) {
     study.put("workload.trace", options.workload_prefix, origin);
+    study.put("system.host_threads", "one", origin);
     if (!options.group_file.empty() && options.group_file.find("empty") == std::string::npos) {
         study.put("workload.groups", options.group_file, origin);
     }
@@ -92,18 +93,18 @@ ConfigTree translate_astra_sim(const AstraSimOptions& options, Warnings& warning
     ConfigTree study = ConfigTree::empty_map("command line");
     put_options(options, command_line.root(), study);
 
-    const ConfigTree network = ConfigTree::parse_file(options.network_file);
+    const ConfigTree network = ConfigTree::parse_file(options.network_file, FilePurpose::Network);
     const std::size_t dimensions = translate_network(network.root(), options.network_unit, study);
     network.reject_unread();
 
-    const ConfigTree system = ConfigTree::parse_file(options.system_file);
+    const ConfigTree system = ConfigTree::parse_file(options.system_file, FilePurpose::System);
     translate_system(system.root(), dimensions, study, warnings);
     system.reject_unread();
 
     if (options.memory_file.empty()) {
         study.put("memory.kind", "none", command_line.root());
     } else {
-        const ConfigTree memory = ConfigTree::parse_file(options.memory_file);
+        const ConfigTree memory = ConfigTree::parse_file(options.memory_file, FilePurpose::Memory);
         translate_memory(memory.root(), study, warnings);
         memory.reject_unread();
     }

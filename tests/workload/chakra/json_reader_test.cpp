@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "tests/workload/trace_maker.h"
+#include "workload/chakra/json_values.h"
+#include "workload/nodes/node_assembler.h"
 
 namespace astra::test {
 namespace {
@@ -195,6 +197,112 @@ TEST(JsonReader, UnknownVersion) {
     Warnings warnings;
     load_bytes(R"({"version": "9.9"}{"id": 1, "name": "a", "type": 4})", warnings);
     EXPECT_THAT(warnings.texts(), ElementsAre(HasSubstr("'9.9' is unknown")));
+}
+
+// A key with a letter too few would otherwise mean nothing: a dependency, a size or a duration
+// would be gone without a word.
+TEST(JsonReader, RefusesMisspeltKeys) {
+    std::vector<std::string> names = {"name",
+                                      "type",
+                                      "NodeType",
+                                      "ctrl_deps",
+                                      "data_deps",
+                                      "ctrlDeps",
+                                      "dataDeps",
+                                      "runtime",
+                                      "inputs",
+                                      "attr"};
+    for (const std::string_view name : NodeAssembler::names()) {
+        names.emplace_back(name);
+    }
+    for (const std::string& name : names) {
+        if (name.size() < 4) {
+            continue;  // "ts" without a letter is nothing
+        }
+        for (std::size_t i = 1; i < name.size(); ++i) {
+            std::string misspelt = name;
+            misspelt.erase(i, 1);
+            // Some are keys of their own, as "event" of "event_id".
+            if (NodeAssembler::is_known(canonical_key(misspelt)) || misspelt == name) {
+                continue;
+            }
+            EXPECT_THAT(complaint("[{\"id\": 1, \"" + misspelt + "\": [1], \"x\": 1}]"),
+                        AllOf(HasSubstr("rank 0, node 1 ()"),
+                              HasSubstr("the key '" + misspelt + "' is unknown; did you mean '")))
+                << name;
+        }
+    }
+    EXPECT_THAT(
+        complaint("[{\"id\": 1, \"type\": 4},\n {\"id\": 2, \"type\": 4, \"data_dep\": [1]}]"),
+        AllOf(HasSubstr("t.0.et:2:32: "), HasSubstr("did you mean 'data_deps'?")));
+    for (const char* key :
+         {"dependencies", "deps", "parents", "children", "waits_for", "requires"}) {
+        EXPECT_THAT(complaint(std::string("[{\"id\": 1, \"type\": 4, \"") + key + "\": [2]}]"),
+                    HasSubstr(std::string("the key '") + key + "' is unknown; what a node waits"))
+            << key;
+    }
+}
+
+// What writers put on nodes beside that changes nothing, and is not said.
+TEST(JsonReader, TakesTheAttributesOfWriters) {
+    const std::string plain = R"([{"id": 1, "name": "c", "type": 4, "runtime": 3}])";
+    const std::string full = R"([{"id": 1, "name": "c", "type": 4, "runtime": 3, "rf_id": 7,
+        "fw_parent": 0, "seq_id": -1, "scope": 7, "tid": 1, "fw_tid": 0, "op_schema": "",
+        "op_type": "E", "pid": 2, "cat": "cpu_op", "ts": 1.5, "start_time_micros": "12",
+        "correlation": 4, "tensor_loc": 0, "outputs": {"values": "[]"},
+        "inputs": {"values": "[]", "shapes": "[]", "types": "[]"}}])";
+    EXPECT_EQ(graph_of(full), graph_of(plain));
+}
+
+TEST(JsonReader, SaysUnknownKeysOnce) {
+    Warnings warnings;
+    load_bytes(R"([{"id": 1, "type": 4, "colour": "red"}, {"id": 2, "type": 4, "colour": {"a": 1}},
+                   {"id": 3, "type": 4, "shape": [2, 3]}])",
+               warnings);
+    EXPECT_THAT(warnings.texts(),
+                ElementsAre(HasSubstr("the key 'colour' of a node is unknown and has no effect"),
+                            HasSubstr("the key 'shape' of a node is unknown and has no effect")));
+}
+
+TEST(JsonReader, AttributesHaveNoOtherKeys) {
+    const auto with = [](const std::string& attribute) {
+        return "[{\"id\": 1, \"type\": 4, \"attr\": [" + attribute + "]}]";
+    };
+    EXPECT_EQ(complaint(with(R"({"name": "num_ops", "docString": "", "int64Val": "5"})")), "");
+    EXPECT_EQ(complaint(with(R"({"name": "x", "sfixed32List": {"values": [1]}})")), "");
+    EXPECT_THAT(
+        complaint(with(R"({"name": "num_ops", "int64Va": "5"})")),
+        HasSubstr("the key 'int64Va' of an attribute is unknown; did you mean 'int64_val'"));
+    EXPECT_THAT(complaint(with(R"({"name": "num_ops", "value": 5})")),
+                HasSubstr("the key 'value' of an attribute is unknown"));
+    EXPECT_THAT(complaint(with(R"({"name": "x", "int64List": {"value": [1]}})")),
+                HasSubstr("the key 'value' of a list is unknown; 'values' is expected"));
+}
+
+TEST(JsonReader, NodesHaveATypeAndFilesNodes) {
+    for (const char* text : {R"([{"id": 1, "name": "x", "runtime": 5}])",
+                             R"({"nodes": [{"name": "x", "id": 1, "rf_id": 1, "parent": 1}]})"}) {
+        EXPECT_THAT(complaint(text), HasSubstr("node 1 (x): the node has no type")) << text;
+    }
+    for (const char* text : {R"({"hello": "world"})",
+                             R"({"name": "w", "ngpus": 8})",
+                             R"({"workload_grpah": [{"id": 1, "type": 4}]})",
+                             "{\"version\": \"0.0.4\"}\n{\"hello\": 1}"}) {
+        EXPECT_THAT(complaint(text), HasSubstr("is JSON, but no Chakra trace")) << text;
+    }
+    EXPECT_THAT(complaint(R"([{"hello": "world"}])"), HasSubstr("a node has no id"));
+    // Protobuf's JSON leaves out the type INVALID.
+    EXPECT_EQ(complaint(R"([{"id": "1", "name": "x", "attr": []}])"), "");
+}
+
+// 70 MB in a few kilobytes of gzip would be as bad as 2 GB; plain they show the same limit.
+TEST(JsonReader, TokensAndGapsHaveALimit) {
+    const std::string big(std::size_t{65} << 20U, ' ');
+    for (const std::string& text : {"{\"version\":\"0.0.4\"}\n" + big + "{}",
+                                    "[{\"id\": 1, \"type\": 4}, " + big + "]",
+                                    "[{\"id\": 1, \"name\": \"" + big + "\"}]"}) {
+        EXPECT_THAT(complaint(text), HasSubstr("a text, a number or a gap of more than 64 MiB"));
+    }
 }
 
 }  // namespace

@@ -193,5 +193,61 @@ TEST_F(ThreadBlockFiles, ReadsWhatItWrites) {
     EXPECT_EQ(*back.blocks, algorithm);
 }
 
+// SCCL, TACCL and TE-CCL: an input chunk that is its own output is copied before the thread blocks.
+std::string with_copies(const std::string& copy0, const std::string& rest0 = "") {
+    const auto gpu = [&](int id, const std::string& copy, const std::string& rest) {
+        const std::string own = std::to_string(id);
+        const std::string other = std::to_string(1 - id);
+        return "<gpu id=\"" + own + "\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">" + copy +
+               "<tb id=\"0\" send=\"" + other + "\" recv=\"" + other + "\" chan=\"0\">" +
+               R"(<step s="0" type="s" srcbuf="i" srcoff="0" cnt="1" depid="-1" deps="-1"/>)" +
+               R"(<step s="1" type="r" dstbuf="o" dstoff=")" + other +
+               R"(" cnt="1" depid="-1" deps="-1"/>)" + rest + "</tb></gpu>";
+    };
+    return "<algo name=\"pair\" nchunksperloop=\"2\" ngpus=\"2\" coll=\"allgather\" "
+           "inplace=\"0\">" +
+           gpu(0, copy0, rest0) + gpu(1, "<copy i_off=\"0\" o_off=\"1\"/>", "") + "</algo>";
+}
+
+TEST_F(ThreadBlockFiles, CopiesComeBeforeTheThreadBlocks) {
+    EXPECT_EQ(fault(with_copies("<copy i_off=\"0\" o_off=\"0\"/>")), "");
+    EXPECT_EQ(fault(with_copies("<copy i_off=\"0\" o_off=\"0\" cnt=\"1\"></copy>")), "");
+    EXPECT_THAT(fault(with_copies("")), HasSubstr("member 0, block 0: holds nothing"));
+    EXPECT_THAT(fault(with_copies("<copy i_off=\"0\" o_off=\"1\"/>")), testing::Not(""));
+    EXPECT_THAT(fault(with_copies("<copy i_off=\"1\" o_off=\"0\"/>")),
+                HasSubstr("uses chunks 1 to 1 of buffer i, which has 1"));
+    EXPECT_THAT(fault(with_copies("<copy i_off=\"x\" o_off=\"0\"/>")),
+                HasSubstr("i_off=\"x\" is not a number"));
+    EXPECT_THAT(fault(with_copies("<copy i_off=\"0\" o_off=\"0\"><step/></copy>")),
+                HasSubstr("element 'step'"));
+}
+
+// Whoever reads what is copied waits for it: here the output goes back and forth once more, by a
+// step that waits for another thread block already.
+TEST_F(ThreadBlockFiles, StepsThatReadACopyWaitForIt) {
+    const std::string again = R"(<step s="2" type="cpy" srcbuf="o" srcoff="0" dstbuf="o" )"
+                              R"(dstoff="0" cnt="1" depid="-1" deps="-1"/>)";
+    EXPECT_EQ(fault(with_copies("<copy i_off=\"0\" o_off=\"0\"/>", again)), "");
+    const std::string waiting =
+        R"(</tb><tb id="4" send="-1" recv="-1" chan="0">)"
+        R"(<step s="0" type="nop" depid="0" deps="0"/>)"
+        R"(<step s="1" type="cpy" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="0" deps="1"/>)"
+        R"(</tb><tb id="6" send="-1" recv="-1" chan="0">)"
+        R"(<step s="0" type="cpy" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="4" deps="1"/>)";
+    const std::string text = with_copies("<copy i_off=\"0\" o_off=\"0\"/>", waiting);
+    EXPECT_EQ(fault(text), "");
+    const ThreadBlockAlgorithm algorithm =
+        read_thread_block_algorithm(folder_.write("b.xml", text));
+    const std::vector<ThreadBlock>& blocks = algorithm.gpus[0].blocks;
+    ASSERT_EQ(blocks.size(), 4U);
+    EXPECT_EQ(blocks[3].id, 7U);
+    ASSERT_EQ(blocks[1].steps.size(), 3U) << "a nop that waits for the copy came in";
+    EXPECT_EQ(blocks[1].steps[1].wait, (ThreadBlocks::Wait{7, 0}));
+    EXPECT_EQ(blocks[1].steps[2].wait, (ThreadBlocks::Wait{0, 1}));
+    EXPECT_EQ(blocks[2].steps[0].type, StepType::Nop);
+    EXPECT_EQ(blocks[2].steps[1].wait, (ThreadBlocks::Wait{4, 2})) << "the step moved on by one";
+    EXPECT_FALSE(blocks[0].steps[0].wait) << "what touches no copy waits for none";
+}
+
 }  // namespace
 }  // namespace astra::test

@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"Zeros", std::string(2'000'000, '\0'), "set.flows:1: a line of more than 1024 bytes"},
         Bad{"Binary",
             std::string("\x7f\x45\x4c\x46\x02\x01\x00\xff\n", 9),
-            "set.flows:1: only 1 columns"}),
+            "set.flows: this is a program (ELF)"}),
     [](const testing::TestParamInfo<Bad>& row) { return row.param.name; });
 
 // 65 flows of 2^56 bytes are more than 2^62.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/workload/trace_maker.h"
+#include "workload/graph/graph_edges.h"
 #include "workload/training/training.h"
 
 namespace astra::test {
