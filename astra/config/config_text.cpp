@@ -155,7 +155,9 @@ std::string read_config_file(const std::string& file, FilePurpose purpose) {
         text.append(block.data(), size);
         const std::string refusal = first ? format_refusal(text, purpose) : "";
         if (!refusal.empty()) {
-            throw ConfigError(file + ": " + refusal);
+            std::string message = file;
+            message.append(": ").append(refusal);
+            throw ConfigError(message);
         }
         if (text.size() > kMaxFileBytes) {
             throw ConfigError(file + ": is larger than 64 MiB; a configuration file is expected");

@@ -24,6 +24,7 @@ class Observers {
     Observers(Layers& layers, const Recording& recording);
     Observers(const Observers&) = delete;
     Observers& operator=(const Observers&) = delete;
+    ~Observers() = default;
 
     // Tells of everything. Requires Recording::timeline; before the run.
     void subscribe(SpanSubscriber& subscriber);

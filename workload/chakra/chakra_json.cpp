@@ -162,7 +162,7 @@ void set(const Json& value, std::string& target) {
     target = value.get<std::string>();
 }
 void set(const Json& value, double& target) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     if (!value.is_string()) {
         target = value.get<double>();
         return;
@@ -170,7 +170,7 @@ void set(const Json& value, double& target) {
     const std::string word = value.get<std::string>();
     if (word == "NaN" || word == "Infinity" || word == "-Infinity") {
         target = word == "NaN" ? std::numeric_limits<double>::quiet_NaN()
-                               : (word == "Infinity" ? kInfinity : -kInfinity);
+                               : (word == "Infinity" ? infinity : -infinity);
         return;
     }
     const auto parsed = std::from_chars(word.data(), word.data() + word.size(), target);
