@@ -97,6 +97,9 @@ TEST(AutomaticChoice, ChangesWithTheSize) {
     const auto time_ps = [](const std::string& algorithm) {
         return run_tuned(kSwitch8, algorithm, CollectiveKind::AllReduce, 1024).simulated.ps;
     };
+    const std::string known =
+        ", auto: {all_reduce: [ring, bidirectionalRing, direct, halvingDoubling, bruck]}";
+    EXPECT_EQ(ran(kSwitch8, "auto", 1024, known), "direct");
     EXPECT_LE(time_ps("auto"), time_ps("direct"));
     EXPECT_LT(time_ps("auto"), time_ps("ring"));
     EXPECT_NE(ran(kRing8, "auto", 1024), ran(kRing8, "auto", 64U << 20U));
