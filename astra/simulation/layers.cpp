@@ -79,7 +79,7 @@ Layers::Layers(Study input, const Recording& recording)
                   warnings),
       alone(topology, backend_info, study.root().at("network"), engine_config),
       transfers(queue, collectives, *transfer_policy, alone),
-      points(queue, network(), engine_config.endpoint.rendezvous),
+      points(queue, network(), engine_config.endpoint),
       memory(read_memory_model(study.root().section("memory"), topology.ranks())),
       replayer(queue,
                collectives,

@@ -19,10 +19,24 @@
 
 namespace astra {
 
+// Which of the connections from one rank to another: the channel of a communicator. Whoever opens
+// communicators gives the numbers out.
+enum class ChannelKey : std::uint32_t {};
+inline constexpr ChannelKey kPointToPoint{0};
+// A connection of its own, which ends with the message.
+inline constexpr ChannelKey kOneMessage{~std::uint32_t{0}};
+constexpr std::uint32_t index(ChannelKey channel) {
+    return static_cast<std::uint32_t>(channel);
+}
+
+// Messages of equal source, destination and channel belong to one connection, which works on one of
+// them at a time: each leaves when the last byte of the one before has left, without waiting for
+// its latency, and they arrive in the order in which they were sent. Connections share links.
 struct Message {
     RankId source{};
     RankId destination{};  // another rank than the source
     Bytes size;            // zero is allowed: latency only
+    ChannelKey channel = kOneMessage;
 };
 
 // A link as it stands at an instant.
@@ -62,9 +76,14 @@ class NetworkBackend {
     NetworkBackend& operator=(const NetworkBackend&) = delete;
     virtual ~NetworkBackend() = default;
 
-    // Injects a message at time `at`, which is now or later, and runs `delivered` when its last
-    // byte has arrived. One virtual call a message.
-    virtual void send(const Message& message, SimTime at, Callback delivered) = 0;
+    // Gives a message to its connection at time `at`, which is now or later. `delivered` runs when
+    // the last byte has arrived. Returns when the last byte will have left the source's link, if
+    // that is known already; otherwise kMaxPs, and then `sent`, unless it is empty, runs when it
+    // has left, before `delivered`. Neither runs within the call. One virtual call a message.
+    virtual SimTime send(const Message& message,
+                         SimTime at,
+                         Callback delivered,
+                         Callback sent = {}) = 0;
 
     // Takes a link out of the fabric, or back into it, from now on; what is moving finds
     // another path. Requires `links_may_fail`. Throws SimulationError where no path is left.

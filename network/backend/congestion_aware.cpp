@@ -1,8 +1,10 @@
 // Whole-message store-and-forward: every link carries one message at a time, first come first
 // served, and passes it on when its last byte has arrived. As ASTRA-sim's analytical backend, in
-// any number of dimensions.
+// any number of dimensions. Messages of a connection take one path, so that they stay in order and
+// one after the other.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "astra/core/transfer_clock.h"
 #include "network/backend/backend.h"
@@ -26,7 +28,10 @@ class CongestionAware final : public NetworkBackend {
         }
     }
 
-    void send(const Message& message, SimTime at, Callback delivered) override {
+    SimTime send(const Message& message,
+                 SimTime at,
+                 Callback delivered,
+                 Callback sent = {}) override {
         const std::uint32_t id = new_flight();
         Flight& flight = flights_[id];
         flight.delivered = delivered;
@@ -42,9 +47,16 @@ class CongestionAware final : public NetworkBackend {
         flight.step = 0;
         if (at == queue_.now()) {
             enter(id);
-        } else {
-            queue_.schedule_at(at, Callback::to<&CongestionAware::inject>(*this, id));
+            return {links_[routing_.link_of(flight.hop, 0)].free_ps};
         }
+        if (sent) {
+            if (id >= sent_.size()) {
+                sent_.resize(id + 1);
+            }
+            sent_[id] = sent;
+        }
+        queue_.schedule_at(at, Callback::to<&CongestionAware::inject>(*this, id));
+        return {kMaxPs};
     }
 
     // What is still to be sent is booked already: the link is busy with it until `free_ps`.
@@ -113,9 +125,16 @@ class CongestionAware final : public NetworkBackend {
         return id;
     }
 
-    void inject(std::uint64_t id) { enter(static_cast<std::uint32_t>(id)); }
+    void inject(std::uint64_t id) {
+        Callback sent;
+        if (id < sent_.size()) {
+            std::swap(sent, sent_[id]);
+        }
+        enter(static_cast<std::uint32_t>(id), sent);
+    }
 
-    void enter(std::uint32_t id) {
+    // `sent` is run when the message has left the link.
+    void enter(std::uint32_t id, Callback sent = {}) {
         Flight& flight = flights_[id];
         const std::uint32_t link_id = routing_.link_of(flight.hop, flight.step);
         Link& link = links_[link_id];
@@ -124,6 +143,9 @@ class CongestionAware final : public NetworkBackend {
         link.free_ps = saturating_add(start_ps, wire_ps);
         link.carried += flight.size.count;
         link.busy_ps += wire_ps;
+        if (sent) {
+            queue_.schedule_at({link.free_ps}, sent);
+        }
         flight.arrival_ps =
             saturating_add(link.free_ps, topology_.classes()[flight.hop.link_class].latency.ps);
         flight.next = kNone;
@@ -176,6 +198,7 @@ class CongestionAware final : public NetworkBackend {
     std::vector<FirstHop> last_;
     std::vector<TransferClock> clocks_;
     std::vector<Flight> flights_;
+    std::vector<Callback> sent_;  // by flight, of those that wait to be injected
     std::uint32_t free_flight_ = kNone;
 };
 

@@ -1,6 +1,6 @@
-// Messages that never meet: latency of every link of the path, plus size over the slowest
-// bandwidth. As ASTRA-sim's analytical backend, but a message is charged in every dimension that it
-// crosses.
+// Messages that never meet, not even those of one connection: latency of every link of the path,
+// plus size over the slowest bandwidth. As ASTRA-sim's analytical backend, but a message is charged
+// in every dimension that it crosses.
 #include <array>
 
 #include "astra/core/transfer_clock.h"
@@ -24,7 +24,10 @@ class CongestionUnaware final : public NetworkBackend {
         }
     }
 
-    void send(const Message& message, SimTime at, Callback delivered) override {
+    SimTime send(const Message& message,
+                 SimTime at,
+                 Callback delivered,
+                 Callback /*sent*/ = {}) override {
         Path& path = last_[index(message.source)];
         const std::uint32_t destination = index(message.destination);
         if (path.destination != destination) {
@@ -45,6 +48,7 @@ class CongestionUnaware final : public NetworkBackend {
             }
         }
         queue_.schedule_at(at + path.latency + wire, delivered);
+        return at + wire;
     }
 
     std::vector<LinkRecord> link_records() const override { return loads_.records(); }

@@ -2,7 +2,10 @@
 
 namespace astra {
 
-void RecordingBackend::send(const Message& message, SimTime at, Callback delivered) {
+SimTime RecordingBackend::send(const Message& message,
+                               SimTime at,
+                               Callback delivered,
+                               Callback sent) {
     std::uint32_t id = free_;
     if (id == kNone) {
         id = static_cast<std::uint32_t>(flights_.size());
@@ -11,6 +14,7 @@ void RecordingBackend::send(const Message& message, SimTime at, Callback deliver
         free_ = flights_[id].next_free;
     }
     flights_[id].delivered = delivered;
+    flights_[id].sent = sent;
     ++sent_;
     if (recorder_ != nullptr) {
         Span span;
@@ -22,7 +26,16 @@ void RecordingBackend::send(const Message& message, SimTime at, Callback deliver
         span.begin = at;
         flights_[id].span = recorder_->begin(span);
     }
-    inner_.send(message, at, Callback::to<&RecordingBackend::on_delivered>(*this, id));
+    return inner_.send(message,
+                       at,
+                       Callback::to<&RecordingBackend::on_delivered>(*this, id),
+                       sent ? Callback::to<&RecordingBackend::on_sent>(*this, id) : Callback{});
+}
+
+void RecordingBackend::on_sent(std::uint64_t flight) {
+    const Recorder::Because because(recorder_, flights_[flight].span);
+    const Callback sent = flights_[flight].sent;
+    sent();
 }
 
 void RecordingBackend::on_delivered(std::uint64_t flight) {

@@ -21,7 +21,10 @@ class RecordingBackend final : public NetworkBackend {
     // Before the run; null for none.
     void record(Recorder* recorder) { recorder_ = recorder; }
 
-    void send(const Message& message, SimTime at, Callback delivered) override;
+    SimTime send(const Message& message,
+                 SimTime at,
+                 Callback delivered,
+                 Callback sent = {}) override;
     void set_link(LinkId link, bool up) override { inner_.set_link(link, up); }
     std::vector<LinkRecord> link_records() const override { return inner_.link_records(); }
 
@@ -32,10 +35,12 @@ class RecordingBackend final : public NetworkBackend {
 
     struct Flight {
         Callback delivered;
+        Callback sent;
         Cause span{};
         std::uint32_t next_free = kNone;
     };
 
+    void on_sent(std::uint64_t flight);
     void on_delivered(std::uint64_t flight);
 
     NetworkBackend& inner_;

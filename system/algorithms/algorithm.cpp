@@ -64,6 +64,7 @@ std::string refuse_too_long_by_number(std::uint64_t sends) {
 Program make_program(const CollectiveAlgorithm& algorithm, const ProgramShape& shape) {
     const Relation relation = algorithm.relation(shape);
     ProgramBuilder builder(relation, shape.members, algorithm.blocks(shape));
+    builder.set_variant(2 * (shape.variant % 2) + (shape.reversed ? 1 : 0));
     if (algorithm.levels != nullptr) {
         builder.add_levels(algorithm.levels(shape), shape.kind == CollectiveKind::AllToAll);
     }

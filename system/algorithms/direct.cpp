@@ -32,6 +32,7 @@ void exchange(const ProgramShape& shape, const Exchange& what, ProgramBuilder& b
     const std::uint32_t window =
         shape.parameter == 0 || shape.parameter >= n ? n - 1 : shape.parameter;
     const auto ahead = [&](std::uint32_t k) { return shape.reversed ? n - k : k; };
+    builder.send_concurrently();
     for (std::uint32_t k = 1; k <= window; ++k) {
         builder.send(ahead(k), what.sent(ahead(k)));
     }

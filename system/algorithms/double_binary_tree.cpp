@@ -2,7 +2,8 @@
 // chunks alternate between two trees, so that leaves of one are inner members of the other. Each
 // tree is a root above an in-order binary tree of the other n-1 members. In tree 0 the root is the
 // last member, in tree 1 the first. Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth
-// broadcast" (2009). Leaves first: depth about log2(n), S bytes a link in either direction.
+// broadcast" (2009). A member sends to its children side by side. Leaves first: depth about
+// log2(n), S bytes a link in either direction.
 #include <vector>
 
 #include "system/algorithms/algorithm.h"
@@ -60,6 +61,7 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
         builder.send(node.parent, {});
         builder.receive(node.parent, {}, false);
     }
+    builder.send_concurrently();
     for (const std::uint32_t child : node.children) {
         builder.send(child, {});
     }

@@ -25,6 +25,7 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
         }
         return;
     }
+    builder.send_concurrently();
     for (std::uint32_t k = 1; k < shape.members; ++k) {
         const std::uint32_t other = (shape.root + k) % shape.members;
         if (inward) {

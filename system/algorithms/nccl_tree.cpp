@@ -8,6 +8,9 @@
 // Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan"
 // (2009); Jeaugey, "Massively scale your deep learning training with NCCL 2.4" (2019).
 //
+// A member sends to its parent and to each of its children in a tree beside each other, each in the
+// order of the slices.
+//
 // The schedule: a member at height h above its leaves sends slice s up in round s + h; the root, at
 // height H, sends it down in round s + H, and a member at depth d in round s + H + d. What is
 // received in a round was sent in an earlier one, so that no order within a round can deadlock.
@@ -113,6 +116,9 @@ class RoundEmitter {
     RoundEmitter(std::uint32_t slices, ProgramBuilder& builder)
         : slices_(slices), builder_(builder) {}
 
+    // From here on in that tree: a channel to the parent, and one to each child.
+    void enter(std::uint32_t tree) { first_channel_ = tree * kChannels; }
+
     void up(const Role& role, std::uint32_t round) {
         const std::uint32_t slice = round - role.up_round;
         if (!is_slice(slice)) {
@@ -122,6 +128,7 @@ class RoundEmitter {
             builder_.receive(child, {role.first_block + slice}, true);
         }
         if (!role.is_root) {
+            builder_.use_channel(first_channel_);
             builder_.send(role.parent, {role.first_block + slice});
         }
     }
@@ -133,17 +140,21 @@ class RoundEmitter {
         if (!role.is_root) {
             builder_.receive(role.parent, {role.first_block + slice}, false);
         }
-        for (const std::uint32_t child : role.children) {
-            builder_.send(child, {role.first_block + slice});
+        for (std::uint32_t i = 0; i < role.children.size(); ++i) {
+            builder_.use_channel(first_channel_ + 1 + i);
+            builder_.send(role.children[i], {role.first_block + slice});
         }
     }
 
   private:
+    static constexpr std::uint32_t kChannels = 3;  // of a member in a tree
+
     // A round before the first one has wrapped round to a large number.
     bool is_slice(std::uint32_t number) const { return number < slices_; }
 
     std::uint32_t slices_;
     ProgramBuilder& builder_;
+    std::uint32_t first_channel_ = 0;
 };
 
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
@@ -151,11 +162,13 @@ void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& build
     const std::uint32_t rounds = slices(shape) + std::max(roles[0].down_round, roles[1].down_round);
     RoundEmitter emitter(slices(shape), builder);
     for (std::uint32_t round = 0; round < rounds; ++round) {
-        for (const Role& role : roles) {
-            emitter.up(role, round);
+        for (std::uint32_t tree = 0; tree < kTrees; ++tree) {
+            emitter.enter(tree);
+            emitter.up(roles[tree], round);
         }
-        for (const Role& role : roles) {
-            emitter.down(role, round);
+        for (std::uint32_t tree = 0; tree < kTrees; ++tree) {
+            emitter.enter(tree);
+            emitter.down(roles[tree], round);
         }
     }
 }

@@ -46,6 +46,7 @@ void multicast(std::uint32_t n, ProgramBuilder& builder) {
 }
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
+    builder.send_concurrently();
     if (shape.kind != CollectiveKind::AllGather) {
         reduce(shape.members, builder);
     }

@@ -12,8 +12,9 @@ void emit_steps(std::span<const Ring> rings,
     const std::uint32_t size = rings.front().size;
     for (std::uint32_t step = 0; step + 1 < size; ++step) {
         const std::uint32_t sent = size - (behind + step) % size;
-        for (const Ring& ring : rings) {
-            builder.send(ring.peer(1), ring.owned(sent));
+        for (std::uint32_t ring = 0; ring < rings.size(); ++ring) {
+            builder.use_channel(ring);
+            builder.send(rings[ring].peer(1), rings[ring].owned(sent));
         }
         for (const Ring& ring : rings) {
             builder.receive(ring.peer(size - 1), ring.owned(sent + size - 1), reduce);

@@ -109,7 +109,7 @@ void ChunkPipeline::look_at_waiting(CollectiveInstance& instance) {
     }
 }
 
-void ChunkPipeline::member_finished(CollectiveRun& run, std::uint32_t member) {
+void ChunkPipeline::member_finished(CollectiveRun& run, std::uint32_t member, bool left) {
     const ChunkAt at = runs_.chunk_of(run, member);
     CollectiveInstance& instance = *at.instance;
     const Cause span =
@@ -120,7 +120,8 @@ void ChunkPipeline::member_finished(CollectiveRun& run, std::uint32_t member) {
     const Recorder::Because because(context_.recorder, span);
     const std::uint32_t left_queue = queue_index(at);
     queues_.leave(left_queue, at);
-    runs_.finish(run, at);
+    instance.members[at.position].sending += left ? 0 : 1;
+    runs_.free_if_over(run);
     if (++instance.phase_of(at.chunk, at.position) < instance.phases(at.chunk).plans.size()) {
         const std::uint32_t next_queue = queue_index(at);
         queues_.add(next_queue, at);
@@ -131,8 +132,24 @@ void ChunkPipeline::member_finished(CollectiveRun& run, std::uint32_t member) {
         return;
     }
     queues_.top_up(left_queue);
-    if (--instance.members[at.position].chunks_left == 0) {
-        release_.leave(instance, at.position);
+    --instance.members[at.position].chunks_left;
+    leave_if_done(instance, at.position);
+}
+
+// A chunk goes on to its next phase while what it has sent still leaves; the collective is done for
+// a rank when all has left.
+void ChunkPipeline::member_left(CollectiveRun& run, std::uint32_t member) {
+    const ChunkAt at = runs_.chunk_of(run, member);
+    CollectiveInstance& instance = *at.instance;
+    --instance.members[at.position].sending;
+    runs_.free_if_over(run);
+    leave_if_done(instance, at.position);
+}
+
+void ChunkPipeline::leave_if_done(CollectiveInstance& instance, std::uint32_t position) {
+    const CollectiveInstance::Member& member = instance.members[position];
+    if (member.chunks_left == 0 && member.sending == 0) {
+        release_.leave(instance, position);
     }
 }
 

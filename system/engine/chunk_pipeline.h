@@ -35,7 +35,9 @@ class ChunkPipeline final : private RunOwner {
     std::uint64_t passed() const { return queues_.passed(); }
 
   private:
-    void member_finished(CollectiveRun& run, std::uint32_t member) override;
+    void member_finished(CollectiveRun& run, std::uint32_t member, bool left) override;
+    void member_left(CollectiveRun& run, std::uint32_t member) override;
+    void leave_if_done(CollectiveInstance& instance, std::uint32_t position);
     std::uint32_t queue_index(const ChunkAt& at) const;
     void look_at_waiting(CollectiveInstance& instance);
 

@@ -35,6 +35,7 @@ struct CollectiveInstance {
     struct Member {
         Callback done;
         std::uint32_t chunks_left = 0;
+        std::uint32_t sending = 0;  // phases that are over and of which something is to leave
         bool joined = false;
         SimTime since;  // when it joined
     };

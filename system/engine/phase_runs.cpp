@@ -4,6 +4,12 @@
 
 namespace astra {
 
+namespace {
+
+constexpr std::uint32_t kMostDimensions = 32;
+
+}  // namespace
+
 void PhaseRuns::start_chunk(const ChunkAt& at) {
     PhaseRun& phase = open(at);
     const Recorder::Because because(
@@ -18,7 +24,8 @@ bool PhaseRuns::peers_have_come(const ChunkAt& at) const {
 
 PhaseRuns::PhaseRun& PhaseRuns::open(const ChunkAt& at) {
     CollectiveInstance& instance = *at.instance;
-    std::uint32_t& number = instance.runs[run_index(at)];
+    const std::size_t run = run_index(at);
+    std::uint32_t& number = instance.runs[run];
     if (number != kNoRun) {
         return runs_[number];
     }
@@ -34,6 +41,7 @@ PhaseRuns::PhaseRun& PhaseRuns::open(const ChunkAt& at) {
     const PhasePlan& phase_plan = phases.plans[phase_number];
     PhaseRun& phase = runs_[number];
     phase.instance = &instance;
+    phase.index = run;
     phase.chunk = at.chunk;
     phase.dimension = &plan.dimension_of(phase_plan);
     phase.subgroup = phase.dimension->subgroup(at.position);
@@ -46,7 +54,11 @@ PhaseRuns::PhaseRun& PhaseRuns::open(const ChunkAt& at) {
     const Bytes size =
         plan.phase_bytes(phases, phase_number, at.position, instance.chunk_bytes(at.chunk));
     const Program& program = programs_.program(plan, phase_plan, at.chunk, reversed, ranks, size);
-    phase.run.begin(context_, owner_, number, program, std::move(ranks), size, phase_plan.costs);
+    // What a group runs over one dimension has its own connections.
+    const std::uint32_t communicator =
+        index(instance.group().id()) * kMostDimensions + phase.dimension->of_topology;
+    phase.run.begin(
+        context_, owner_, number, program, std::move(ranks), size, phase_plan.costs, communicator);
     if (!instance.pairs.empty()) {
         phase.run.set_pairs(
             {&instance.pairs, at.chunk, static_cast<std::uint32_t>(instance.chunks.size())});

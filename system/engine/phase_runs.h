@@ -28,11 +28,12 @@ class PhaseRuns final : public ChunkStarter {
         const PhaseRun& phase = runs_[static_cast<std::uint32_t>(run.id())];
         return {phase.instance, phase.dimension->position(phase.subgroup, member), phase.chunk};
     }
-    // A member has finished, whose chunk is still in the phase: frees a run that is over.
-    void finish(const CollectiveRun& run, const ChunkAt& at) {
-        if (run.everyone_finished()) {
-            at.instance->runs[run_index(at)] = kNoRun;
-            free_runs_.push_back(static_cast<std::uint32_t>(run.id()));
+    // Frees a run of which nothing is to come.
+    void free_if_over(const CollectiveRun& run) {
+        if (run.is_over()) {
+            const auto number = static_cast<std::uint32_t>(run.id());
+            runs_[number].instance->runs[runs_[number].index] = kNoRun;
+            free_runs_.push_back(number);
         }
     }
 
@@ -40,6 +41,7 @@ class PhaseRuns final : public ChunkStarter {
     struct PhaseRun {
         CollectiveRun run;
         CollectiveInstance* instance = nullptr;
+        std::size_t index = 0;  // into its runs
         std::uint32_t chunk = 0;
         const ProcessGroup::Dimension* dimension = nullptr;
         std::uint32_t subgroup = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -103,9 +104,28 @@ void PointToPoint::inject(std::uint32_t id) {
     }
     ++messages_;
     bytes_ = saturating_add(bytes_, request.bytes.count);
-    network_.send({RankId{request.source}, RankId{request.destination}, request.bytes},
-                  queue_.now(),
-                  arrival);
+    const Callback departure = Callback::to<&PointToPoint::on_departure>(*this, id);
+    const SimTime left = network_.send(
+        {RankId{request.source}, RankId{request.destination}, request.bytes, kPointToPoint},
+        queue_.now(),
+        arrival,
+        ends_on_arrival_ ? Callback{} : departure);
+    if (!ends_on_arrival_ && left.ps != kMaxPs) {
+        transfers_[id].departs = true;
+        queue_.schedule_at(left, departure);
+    }
+}
+
+void PointToPoint::on_departure(std::uint64_t id) {
+    Transfer& transfer = transfers_[id];
+    transfer.departs = false;
+    const Callback sent = std::exchange(transfer.sent, {});
+    if (transfer.over) {
+        settle(static_cast<std::uint32_t>(id));
+    }
+    if (sent) {
+        sent();
+    }
 }
 
 void PointToPoint::ask(std::uint32_t id) {
@@ -118,7 +138,9 @@ void PointToPoint::ask(std::uint32_t id) {
     ++messages_;
     bytes_ = saturating_add(bytes_, kRequestBytes.count);
     network_.send(
-        {RankId{request.destination}, RankId{request.source}, kRequestBytes}, queue_.now(), asked);
+        {RankId{request.destination}, RankId{request.source}, kRequestBytes, kPointToPoint},
+        queue_.now(),
+        asked);
 }
 
 void PointToPoint::deliver_to_itself(std::uint32_t id, Callback delivered) {
@@ -146,19 +168,25 @@ void PointToPoint::on_arrival(std::uint64_t id) {
     Transfer& transfer = transfers_[id];
     const Recorder::Because because(recorder_, cause_of(transfer));
     transfer.arrived = true;
-    const Callback sent = transfer.sent;
+    const Callback sent = std::exchange(transfer.sent, {});
     const bool received = transfer.has_receive;
     const Callback receiver = transfer.received;
     if (received) {
         settle(static_cast<std::uint32_t>(id));
     }
-    sent();
+    if (sent) {
+        sent();
+    }
     if (received) {
         receiver();
     }
 }
 
 void PointToPoint::settle(std::uint32_t id) {
+    transfers_[id].over = true;
+    if (transfers_[id].departs) {
+        return;  // an event still names it
+    }
     transfers_[id].next_free = free_;
     free_ = id;
 }

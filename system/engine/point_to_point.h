@@ -15,6 +15,7 @@
 #include "astra/core/recorder/recorder.h"
 #include "astra/core/types.h"
 #include "network/backend/backend.h"
+#include "system/run/message_costs.h"
 
 namespace astra {
 
@@ -29,15 +30,18 @@ struct PointRequest {
 
 class PointToPoint {
   public:
-    PointToPoint(EventQueue& queue, NetworkBackend& network, bool rendezvous)
-        : queue_(queue), network_(network), rendezvous_(rendezvous) {}
+    PointToPoint(EventQueue& queue, NetworkBackend& network, const EndpointCosts& costs)
+        : queue_(queue),
+          network_(network),
+          rendezvous_(costs.rendezvous),
+          ends_on_arrival_(costs.rendezvous || costs.sends_end_on_arrival) {}
 
     // Tells the recorder of receives that wait for their sender; null for none. Before the run.
     void record(Recorder* recorder) { recorder_ = recorder; }
     bool rendezvous() const { return rendezvous_; }
 
-    // `done` runs when the data has arrived at the receiver. Throws InputError when the matching
-    // receive expects another size.
+    // `done` runs when the send is done for its rank. Throws InputError when the matching receive
+    // expects another size.
     void send(const PointRequest& request, Callback done);
     // `done` runs when the data has arrived and the receive is posted.
     void receive(const PointRequest& request, Callback done);
@@ -79,6 +83,8 @@ class PointToPoint {
         bool has_receive = false;
         bool asked = false;
         bool arrived = false;
+        bool departs = false;  // an event at its departure is to come
+        bool over = false;     // arrived and received
         std::uint32_t next_free = kNone;
         Cause cause{};  // on whose behalf a rank sends to, or asks, itself
     };
@@ -94,6 +100,7 @@ class PointToPoint {
     void inject(std::uint32_t id);
     void ask(std::uint32_t id);
     void on_asked(std::uint64_t id);
+    void on_departure(std::uint64_t id);
     void on_arrival(std::uint64_t id);
     void settle(std::uint32_t id);
     // What the rank's own messages do in place of the network: an event now, with its cause kept.
@@ -104,6 +111,7 @@ class PointToPoint {
     EventQueue& queue_;
     NetworkBackend& network_;
     bool rendezvous_;
+    bool ends_on_arrival_;
     Recorder* recorder_ = nullptr;
     std::unordered_map<Key, std::uint32_t, KeyHash> unmatched_;  // of which one side has come
     std::vector<Transfer> transfers_;

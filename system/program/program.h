@@ -46,6 +46,21 @@ class Program {
         bool reduce = false;         // the receiver adds it to what it has
         std::uint16_t sequence = 0;  // the receiver's
         std::uint32_t urgent = 0;    // blocks to be reduced before the receiver goes on
+        std::uint32_t channel = 0;   // messages to a peer on a channel are one connection
+        // Numbers within the sender: what is in a queue leaves in the order of the program.
+        std::uint32_t queue = 0;
+        std::uint32_t connection = 0;
+        std::uint32_t sender = 0;  // in an absolute program
+        bool is_last = false;      // of its connection
+    };
+    // The channel of messages that leave beside all others of their member; a connection a peer.
+    static constexpr std::uint32_t kConcurrent = 0xffffffffU;
+    // What an engine has to keep for each member, and whether it has to do so at all.
+    struct Order {
+        std::uint32_t queues = 0;         // at most, of a member
+        std::uint32_t connections = 0;    // at most, of a member
+        std::uint32_t most_messages = 0;  // of a connection
+        bool fans_out = false;            // some queue has messages to several peers
     };
     struct Receive {
         std::uint32_t peer = 0;
@@ -130,6 +145,12 @@ class Program {
     // A member that sees the payload of a message to `receiver` as its sender does.
     std::uint32_t sender_of(std::uint32_t receiver, std::uint32_t send) const;
 
+    const Order& order() const { return order_; }
+    // The member that sends a message to `receiver`.
+    std::uint32_t sending_member(std::uint32_t receiver, std::uint32_t send) const {
+        return relation_ == Relation::Absolute ? sends_[send].sender : sender_of(receiver, send);
+    }
+
     // How many blocks, or pairs of block and origin, a payload is of.
     std::uint32_t elements(const Payload& payload) const {
         return payload.level == 0 ? payload.count : levels_.elements(payload);
@@ -169,6 +190,7 @@ class Program {
     friend class ProgramBuilder;
     friend class ThreadBlockBuilder;
     friend class SendPairing;
+    friend class SendOrder;
 
     std::uint64_t longer_blocks(const Payload& payload,
                                 std::uint32_t member,
@@ -194,6 +216,7 @@ class Program {
     std::vector<Step> steps_;
     std::vector<Send> sends_;
     std::vector<Receive> receives_;
+    Order order_;
 
     std::vector<std::uint32_t> first_sequence_;  // by member, and one more; empty: one a member
     std::optional<ThreadBlocks> thread_blocks_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "system/program/send_order.h"
 #include "system/program/send_pairing.h"
 
 namespace astra {
@@ -32,6 +33,7 @@ void ProgramBuilder::begin_role() {
     program_.first_step_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
     tag_has_step_ = false;
     last_in_any_order_ = false;
+    channel_ = 0;
     program_.steps_.push_back({0,
                                static_cast<std::uint32_t>(program_.receives_.size()),
                                0,
@@ -49,7 +51,10 @@ void ProgramBuilder::begin_step() {
 }
 
 void ProgramBuilder::send(std::uint32_t peer, const Payload& payload) {
-    program_.sends_.push_back({peer_in_level(peer), 0, in_level(payload), false, 0});
+    Program::Send& send = program_.sends_.emplace_back();
+    send.peer = peer_in_level(peer);
+    send.payload = in_level(payload);
+    send.channel = full_channel();
     ++program_.steps_.back().sends;
 }
 
@@ -98,6 +103,7 @@ void ProgramBuilder::receive_reduced(std::span<const std::uint32_t> peers, const
 Program ProgramBuilder::finish() {
     program_.first_step_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
     SendPairing(program_).pair();
+    SendOrder(program_).number();
     return std::move(program_);
 }
 

@@ -21,8 +21,16 @@ class ProgramBuilder {
     // multiple of the members, and the blocks for a group's members one of the level's blocks.
     // `pairs`: the program is an all_to_all.
     void add_levels(const std::vector<ProgramLevel>& levels, bool pairs);
-    // From here on peers and payloads are those of the program of a level, from 1 on.
+    // From here on peers, payloads and channels are those of the program of a level, from 1 on.
     void enter_level(std::uint32_t level) { level_ = level; }
+
+    // From here on sends are on that channel, below kMostChannels; a role begins with channel 0.
+    // `variant` keeps the channels of one program of an algorithm apart from those of another.
+    void use_channel(std::uint32_t channel) { channel_ = channel; }
+    void set_variant(std::uint32_t variant) { variant_ = variant; }
+    // From here on each send leaves beside all others of its member.
+    void send_concurrently() { channel_ = Program::kConcurrent; }
+    static constexpr std::uint32_t kMostChannels = 64;
 
     void begin_role();
     void send(std::uint32_t peer, const Payload& payload);
@@ -49,8 +57,15 @@ class ProgramBuilder {
     Program finish();
 
   private:
+    static constexpr std::uint32_t kMostVariants = 4;
+
     void begin_step();
     std::uint32_t peer_in_level(std::uint32_t peer) const;
+    std::uint32_t full_channel() const {
+        return channel_ == Program::kConcurrent
+                   ? channel_
+                   : (level_ * kMostVariants + variant_) * kMostChannels + channel_;
+    }
     Payload in_level(Payload payload) const {
         payload.level = level_;
         return payload;
@@ -58,6 +73,8 @@ class ProgramBuilder {
 
     Program program_;
     std::uint32_t level_ = 0;
+    std::uint32_t channel_ = 0;
+    std::uint32_t variant_ = 0;
     bool in_any_order_ = false;
     bool tag_has_step_ = false;       // of the region in any order that is open
     bool last_in_any_order_ = false;  // the last step

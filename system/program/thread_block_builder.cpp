@@ -6,6 +6,7 @@
 
 #include "astra/core/check.h"
 #include "astra/core/error.h"
+#include "system/program/send_order.h"
 #include "system/program/send_pairing.h"
 
 namespace astra {
@@ -57,7 +58,10 @@ void ThreadBlockBuilder::local(const ThreadBlocks::Local& local) {
 }
 
 void ThreadBlockBuilder::send(std::uint32_t peer, std::uint32_t channel, const Payload& payload) {
-    program_.sends_.push_back({peer, 0, payload, false, 0});
+    Program::Send& send = program_.sends_.emplace_back();
+    send.peer = peer;
+    send.payload = payload;
+    send.channel = channel;
     ++program_.steps_.back().sends;
     send_channels_.push_back(channel);
 }
@@ -79,6 +83,7 @@ Program ThreadBlockBuilder::finish() {
     program_.thread_blocks_ = std::move(thread_blocks_);
     check_waits();
     SendPairing(program_, send_channels_, receive_channels_).pair();
+    SendOrder(program_).number();
     return std::move(program_);
 }
 

@@ -13,7 +13,8 @@ void CollectiveRun::begin(RunContext& context,
                           const Program& program,
                           std::vector<std::uint32_t> ranks,
                           Bytes size,
-                          const MessageCosts& costs) {
+                          const MessageCosts& costs,
+                          std::uint32_t communicator) {
     ASTRA_CHECK(ranks.size() == program.members(), "a program runs over its number of members");
     context_ = &context;
     owner_ = &owner;
@@ -32,6 +33,7 @@ void CollectiveRun::begin(RunContext& context,
     causes_.assign(context.recorder == nullptr ? 0 : ranks.size(), kNoCause);
     started_ = 0;
     finished_ = 0;
+    leaving_ = 0;
     ranks_ = std::move(ranks);
     sequences_.assign(program.sequences(), {});
     if (thread_blocks == nullptr) {
@@ -44,6 +46,14 @@ void CollectiveRun::begin(RunContext& context,
     }
     parked_.clear();
     free_parked_ = kNone;
+    // Under rendezvous a message leaves when its receiver asks for it.
+    if (context.in_order && !context.rendezvous) {
+        send_queues_.begin(program, context.run_ahead);
+    } else {
+        send_queues_.clear();
+    }
+    departures_.assign(ranks_.size(), {});
+    communicator_ = communicator;
     gates_.clear();
 }
 
@@ -116,20 +126,100 @@ void CollectiveRun::finish_member(std::uint64_t argument) {
     const Recorder::Because because(context_->recorder,
                                     Cause{static_cast<std::uint32_t>(argument >> 32U)});
     ++finished_;
-    owner_->member_finished(*this, member);
+    Departure& departure = departures_[member];
+    departure.finished = true;
+    const std::uint64_t now = context_->queue.now().ps;
+    const bool left = departure.unknown == 0 && departure.left_ps <= now;
+    if (!left) {
+        ++leaving_;
+        if (departure.unknown == 0) {
+            context_->queue.schedule_at({departure.left_ps},
+                                        Callback::to<&CollectiveRun::leave>(*this, argument));
+        }
+    }
+    owner_->member_finished(*this, member, left);
+}
+
+bool CollectiveRun::is_told(std::uint32_t member, const Program::Send& send) const {
+    return pairs_.sizes == nullptr ? send.is_last : bytes_of(send.payload, member).count > 0;
+}
+
+void CollectiveRun::note_departure(std::uint32_t member, std::uint64_t at_ps) {
+    Departure& departure = departures_[member];
+    departure.left_ps = std::max(departure.left_ps, at_ps);
+    if (--departure.unknown == 0 && departure.finished) {
+        const std::uint64_t cause = context_->recorder == nullptr ? 0 : index(cause_at(member));
+        context_->queue.schedule_at(
+            {std::max(departure.left_ps, context_->queue.now().ps)},
+            Callback::to<&CollectiveRun::leave>(*this, (cause << 32U) | member));
+    }
+}
+
+void CollectiveRun::leave(std::uint64_t argument) {
+    const auto member = static_cast<std::uint32_t>(argument);
+    const Recorder::Because because(context_->recorder,
+                                    Cause{static_cast<std::uint32_t>(argument >> 32U)});
+    --leaving_;
+    owner_->member_left(*this, member);
 }
 
 void CollectiveRun::issue(std::uint32_t member, const Sequence& sequence, std::uint32_t send) {
     const SimTime at{sequence.clock.now_ps};
-    if (!context_->rendezvous) {
-        transmit(member, send, at);
-    } else {
+    const Program::Send& op = program_->send(send);
+    departures_[member].unknown += is_told(member, op) ? 1 : 0;
+    if (context_->rendezvous) {
         context_->queue.schedule_at(
             at, Callback::to<&CollectiveRun::sender_ready>(*this, pack(member, send)));
+    } else if (send_queues_.used()) {
+        send_queues_.push(member, send, at.ps);
+        send_from_queue(member, op.queue);
+    } else {
+        depart(member, send, at);
     }
 }
 
-void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime at) {
+void CollectiveRun::send_from_queue(std::uint32_t member, std::uint32_t queue) {
+    SendQueues::Waiting message;
+    while (send_queues_.pop(member, queue, message)) {
+        const SimTime left =
+            depart(member, message.send, {std::max(message.at_ps, context_->queue.now().ps)});
+        if (left.ps != kMaxPs) {
+            send_queues_.leaves(member, queue, left.ps);
+        }
+    }
+}
+
+// Sends the message. When it will have left, if that is known by now.
+SimTime CollectiveRun::depart(std::uint32_t member, std::uint32_t send, SimTime at) {
+    const SimTime left = transmit(member, send, at);
+    if (left.ps != kMaxPs && is_told(member, program_->send(send))) {
+        note_departure(member, left.ps);
+    }
+    return left;
+}
+
+// A message has left of which that was not known.
+void CollectiveRun::left(std::uint64_t message) {
+    const auto member = static_cast<std::uint32_t>(message >> 32);
+    const Program::Send& op = program_->send(static_cast<std::uint32_t>(message));
+    if (is_told(member, op)) {
+        note_departure(member, context_->queue.now().ps);
+    }
+    if (send_queues_.one_at_a_time()) {
+        send_queues_.leaves(member, op.queue, context_->queue.now().ps);
+        send_from_queue(member, op.queue);
+    }
+}
+
+ChannelKey CollectiveRun::channel_of(const Program::Send& send) const {
+    // 1023 stands for all concurrent messages, of which a pair of members has one connection.
+    constexpr std::uint32_t kChannels = 1024;
+    const std::uint32_t channel =
+        send.channel == Program::kConcurrent ? kChannels - 1 : send.channel % (kChannels - 1);
+    return ChannelKey{1 + (communicator_ * kChannels + channel) % (index(kOneMessage) - 1)};
+}
+
+SimTime CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime at) {
     const Program::Send& op = program_->send(send);
     const std::uint32_t receiver = program_->peer_of(member, op.peer);
     const Bytes data = bytes_of(op.payload, member);
@@ -137,16 +227,19 @@ void CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime a
         if (!goes_without(receiver, member, op.payload)) {
             transmit_nothing(member, receiver, send, at);
         }
-        return;
+        return at;
     }
     const Bytes bytes = costs_.on_wire(data);
     ++context_->messages;
     context_->bytes = saturating_add(context_->bytes, bytes.count);
     const Recorder::Because because(context_->recorder,
                                     context_->recorder == nullptr ? kNoCause : cause_at(member));
-    context_->network.send({RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes},
-                           costs_.leaves(at, data, costs_.copies() ? &copied_ps_[member] : nullptr),
-                           Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)));
+    const bool asks = is_told(member, op) || send_queues_.one_at_a_time();
+    return context_->network.send(
+        {RankId{ranks_[member]}, RankId{ranks_[receiver]}, bytes, channel_of(op)},
+        costs_.leaves(at, data, costs_.copies() ? &copied_ps_[member] : nullptr),
+        Callback::to<&CollectiveRun::deliver>(*this, pack(receiver, send)),
+        asks ? Callback::to<&CollectiveRun::left>(*this, pack(member, send)) : Callback{});
 }
 
 void CollectiveRun::transmit_nothing(std::uint32_t member,
@@ -198,6 +291,12 @@ void CollectiveRun::take(std::uint32_t member,
                          std::uint32_t send_index,
                          std::uint64_t come_ps) {
     const Program::Send& send = program_->send(send_index);
+    if (send_queues_.used()) {
+        const std::uint32_t sender = program_->sending_member(member, send_index);
+        if (send_queues_.taken(sender, send)) {
+            send_from_queue(sender, send.queue);
+        }
+    }
     if (pairs_.sizes != nullptr &&
         pair_bytes(send.payload, program_->sender_of(member, send_index)).count == 0) {
         sequence.clock.now_ps = std::max(sequence.clock.now_ps, come_ps);
@@ -328,9 +427,9 @@ void CollectiveRun::sender_ready(std::uint64_t message) {
 }
 
 void CollectiveRun::transmit_now(std::uint64_t message) {
-    transmit(static_cast<std::uint32_t>(message >> 32),
-             static_cast<std::uint32_t>(message),
-             context_->queue.now());
+    depart(static_cast<std::uint32_t>(message >> 32),
+           static_cast<std::uint32_t>(message),
+           context_->queue.now());
 }
 
 }  // namespace astra

@@ -19,6 +19,7 @@
 #include "system/run/message_costs.h"
 #include "system/run/pair_sizes.h"
 #include "system/run/rendezvous.h"
+#include "system/run/send_queues.h"
 #include "system/run/step_costs.h"
 #include "system/run/thread_block_run.h"
 
@@ -32,6 +33,10 @@ struct RunContext {
     NetworkBackend& network;
     Duration endpoint_delay;
     TransferClock memory;  // one access of local memory; a reduction takes three
+    // Whether messages wait for each other at all: if not, a member's leave at once.
+    bool in_order = true;
+    // Messages of a connection that its receiver has not taken, at most; 0: any number.
+    std::uint32_t run_ahead = 0;
     bool rendezvous = false;
     Recorder* recorder = nullptr;  // null if nobody listens to phases
     std::uint64_t messages = 0;
@@ -45,7 +50,9 @@ class RunOwner {
     RunOwner(const RunOwner&) = delete;
     RunOwner& operator=(const RunOwner&) = delete;
     virtual ~RunOwner() = default;
-    virtual void member_finished(CollectiveRun& run, std::uint32_t member) = 0;
+    // `left`: all that it sends has left, too; otherwise member_left() is still to come.
+    virtual void member_finished(CollectiveRun& run, std::uint32_t member, bool left) = 0;
+    virtual void member_left(CollectiveRun& run, std::uint32_t member) = 0;
 };
 
 class CollectiveRun {
@@ -57,7 +64,8 @@ class CollectiveRun {
                const Program& program,
                std::vector<std::uint32_t> ranks,
                Bytes size,
-               const MessageCosts& costs = {});
+               const MessageCosts& costs = {},
+               std::uint32_t communicator = 0);
 
     // A chunk of an all_to_all that has a size for each pair of members.
     struct Pairs {
@@ -67,7 +75,10 @@ class CollectiveRun {
     };
     // Before anyone starts. A message carries what its pairs have in this chunk; one of no bytes is
     // not sent, and a member that knows of it does not wait for it.
-    void set_pairs(const Pairs& pairs) { pairs_ = pairs; }
+    void set_pairs(const Pairs& pairs) {
+        pairs_ = pairs;
+        send_queues_.forget_run_ahead();
+    }
 
     // Lets a member take part. It pays the endpoint delay and the startup first.
     void start(std::uint32_t member);
@@ -75,6 +86,8 @@ class CollectiveRun {
     std::uint64_t id() const { return id_; }
     bool everyone_started() const { return started_ == ranks_.size(); }
     bool everyone_finished() const { return finished_ == ranks_.size(); }
+    // Nothing of it is to come.
+    bool is_over() const { return everyone_finished() && leaving_ == 0; }
 
   private:
     friend class ThreadBlockRun;
@@ -97,6 +110,13 @@ class CollectiveRun {
         std::uint32_t next = kNone;
     };
 
+    // How far a member is with what it sends.
+    struct Departure {
+        std::uint64_t left_ps = 0;  // all whose departure is known have left
+        std::uint32_t unknown = 0;  // last messages of connections that are still to leave
+        bool finished = false;      // its steps are done
+    };
+
     void deliver(std::uint64_t argument);
     void finish_member(std::uint64_t argument);
     // `at`: the sequence's number among all (Program::sequence_at).
@@ -115,13 +135,24 @@ class CollectiveRun {
         const Cause now = context_->recorder->current();
         return now == kNoCause ? causes_[member] : now;
     }
-    void transmit(std::uint32_t member, std::uint32_t send, SimTime at);
     // A message without bytes comes as an event of its own, which no network delivers.
     void transmit_nothing(std::uint32_t member,
                           std::uint32_t receiver,
                           std::uint32_t send,
                           SimTime at);
     void deliver_nothing(std::uint64_t argument);
+    void send_from_queue(std::uint32_t member, std::uint32_t queue);
+    SimTime depart(std::uint32_t member, std::uint32_t send, SimTime at);
+    // When the message will have left, if that is known; otherwise left() is called.
+    SimTime transmit(std::uint32_t member, std::uint32_t send, SimTime at);
+    void left(std::uint64_t message);
+    // Whether the member waits for the departure of the message before it has finished: those of
+    // its connection leave before the last one. With sizes by pair any of them may have no bytes,
+    // and so nothing that leaves.
+    bool is_told(std::uint32_t member, const Program::Send& send) const;
+    void note_departure(std::uint32_t member, std::uint64_t at_ps);
+    void leave(std::uint64_t argument);
+    ChannelKey channel_of(const Program::Send& send) const;
     void park(Sequence& sequence, std::uint32_t send);
     void take_parked(std::uint32_t member, Sequence& sequence, std::uint32_t tag);
     void take(std::uint32_t member, Sequence& sequence, std::uint32_t send, std::uint64_t come_ps);
@@ -149,11 +180,15 @@ class CollectiveRun {
     std::unordered_map<std::uint64_t, Cause> empty_causes_;
     std::uint32_t started_ = 0;
     std::uint32_t finished_ = 0;
+    std::uint32_t leaving_ = 0;  // members that have finished and are still sending
     std::vector<std::uint32_t> ranks_;
     std::vector<Sequence> sequences_;
     std::unique_ptr<ThreadBlockRun> thread_blocks_;  // null for a program without them
     std::vector<Parked> parked_;
     std::uint32_t free_parked_ = kNone;
+    SendQueues send_queues_;
+    std::vector<Departure> departures_;  // by member
+    std::uint32_t communicator_ = 0;
     Rendezvous gates_;  // empty without rendezvous
 };
 

@@ -16,9 +16,17 @@ struct EndpointCosts {
     Duration delay;           // before a member's first message, and for each one received
     Bandwidth memory;         // a reduction is two reads and a write; 0 = free
     bool rendezvous = false;  // a receiver asks for each message before it is sent
+    // Whether what a rank sends on a channel of a collective leaves one message after the other, in
+    // the order of its program, whatever links they go over.
+    bool sends_in_order = true;
+    // Messages of a connection of a collective that its receiver has not taken, at most; 0: any
+    // number. As many as the slots of an NCCL channel (NCCL_STEPS).
+    std::uint32_t run_ahead = 8;
+    // Whether a SEND is done for its rank when it has arrived, not when it has left.
+    bool sends_end_on_arrival = false;
 
-    // system.endpoint_delay times .injection_scale, .local_memory_bandwidth and .rendezvous. Throws
-    // ConfigError.
+    // system.endpoint_delay times .injection_scale, .local_memory_bandwidth, .rendezvous,
+    // .sends_in_order, .run_ahead and .sends_end. Throws ConfigError.
     static EndpointCosts from_config(const ConfigView& system);
 };
 

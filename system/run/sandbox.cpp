@@ -11,7 +11,8 @@ namespace {
 class Members final : public RunOwner {
   public:
     explicit Members(Callback finished) : finished_(finished) {}
-    void member_finished(CollectiveRun&, std::uint32_t) override { finished_(); }
+    void member_finished(CollectiveRun&, std::uint32_t, bool) override { finished_(); }
+    void member_left(CollectiveRun&, std::uint32_t) override {}
 
   private:
     Callback finished_;
@@ -39,7 +40,12 @@ Duration Sandbox::time(const Program& program,
                        Bytes size,
                        const MessageCosts& costs,
                        const EndpointCosts& endpoint) {
-    RunContext context{queue_, *backend_, endpoint.delay, TransferClock(endpoint.memory)};
+    RunContext context{queue_,
+                       *backend_,
+                       endpoint.delay,
+                       TransferClock(endpoint.memory),
+                       endpoint.sends_in_order && info_.shares_links(),
+                       endpoint.run_ahead};
     CollectiveRun run;
     std::optional<Members> members;
     const Duration length = time([&](Callback finished) {

@@ -1,6 +1,7 @@
 #include "system/synthesis/synthesis.h"
 
 #include <algorithm>
+#include <compare>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -39,6 +40,42 @@ void play_backwards(std::vector<Transfer>& transfers) {
         return a.start_ps < b.start_ps;
     });
 }
+
+// The channels of members' messages: what leaves over the same link is on one channel, in the order
+// of the plan, and links work beside each other.
+class FirstLinks {
+  public:
+    explicit FirstLinks(const GroupGraph& graph) {
+        edges_.reserve(graph.edges().size());
+        std::uint32_t channel = 0;
+        const GroupGraph::Edge* previous = nullptr;
+        // Edges are sorted by member and first link.
+        for (const GroupGraph::Edge& edge : graph.edges()) {
+            if (previous == nullptr || previous->from != edge.from) {
+                channel = 0;
+            } else if (graph.path(*previous)[0] != graph.path(edge)[0]) {
+                channel = (channel + 1) % ProgramBuilder::kMostChannels;
+            }
+            edges_.push_back({edge.from, edge.to, channel});
+            previous = &edge;
+        }
+        std::sort(edges_.begin(), edges_.end());
+    }
+
+    // Requires an edge from `member` to `peer`.
+    std::uint32_t channel(std::uint32_t member, std::uint32_t peer) const {
+        return std::lower_bound(edges_.begin(), edges_.end(), Edge{member, peer, 0})->channel;
+    }
+
+  private:
+    struct Edge {
+        std::uint32_t from = 0;
+        std::uint32_t to = 0;
+        std::uint32_t channel = 0;
+        auto operator<=>(const Edge&) const = default;
+    };
+    std::vector<Edge> edges_;
+};
 
 }  // namespace
 
@@ -97,7 +134,9 @@ std::vector<Transfer> synthesise(const GroupGraph& graph,
     return transfers;
 }
 
-Program program_of(const std::vector<Transfer>& transfers, const ProgramShape& shape) {
+Program program_of(const std::vector<Transfer>& transfers,
+                   const ProgramShape& shape,
+                   const GroupGraph& graph) {
     // One end of a transfer, at the member where it is.
     struct End {
         std::uint32_t member = 0;
@@ -119,6 +158,7 @@ Program program_of(const std::vector<Transfer>& transfers, const ProgramShape& s
     std::sort(ends.begin(), ends.end());
     ProgramBuilder builder(
         Relation::Absolute, shape.members, shape.members * synthesised_blocks(shape));
+    const FirstLinks links(graph);
     std::size_t next = 0;
     for (std::uint32_t member = 0; member < shape.members; ++member) {
         builder.begin_role();
@@ -126,6 +166,7 @@ Program program_of(const std::vector<Transfer>& transfers, const ProgramShape& s
             const Transfer& transfer = transfers[ends[next].transfer];
             const Payload payload{transfer.block};
             if (ends[next].sends) {
+                builder.use_channel(links.channel(member, transfer.to));
                 builder.send(transfer.to, payload);
             } else {
                 builder.receive(transfer.from, payload, transfer.reduce);

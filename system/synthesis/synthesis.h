@@ -37,7 +37,10 @@ std::vector<Transfer> synthesise(const GroupGraph& graph,
                                  const ProgramShape& shape,
                                  const SynthesisSettings& settings);
 
-// Each member receives and sends in the order of the times.
-Program program_of(const std::vector<Transfer>& transfers, const ProgramShape& shape);
+// Each member receives and sends in the order of the times; what it sends over different links of
+// the graph is on different channels.
+Program program_of(const std::vector<Transfer>& transfers,
+                   const ProgramShape& shape,
+                   const GroupGraph& graph);
 
 }  // namespace astra

@@ -30,7 +30,7 @@ class Tacos final : public ProgramSource {
         settings.size = request.size;
         settings.endpoint_delay = request.endpoint_delay;
         settings.memory = request.memory;
-        return program_of(synthesise(graph, request.shape, settings), request.shape);
+        return program_of(synthesise(graph, request.shape, settings), request.shape, graph);
     }
 };
 

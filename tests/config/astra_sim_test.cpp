@@ -88,7 +88,8 @@ TEST_F(AstraSimTest, TranslatesAWholeSystem) {
     EXPECT_EQ(
         json(),
         R"({"workload":{"trace":"traces/run","groups":"g/groups.json"},)"
-        R"("system":{"host_threads":"one","queues":2,"injection_scale":1.5,"rendezvous":true,)"
+        R"("system":{"host_threads":"one","queues":2,"injection_scale":1.5,)"
+        R"("sends_in_order":false,"run_ahead":"unbounded","sends_end":"arrival","rendezvous":true,)"
         R"("scheduling":"lifo","all_reduce_shape":"baseline","endpoint_delay":"10.5ns",)"
         R"("active_chunks":2,"chunks":4,"local_memory_bandwidth":"1600GB/s",)"
         R"("peak":"900TFLOPS","roofline":true,"replay_only":false,)"
@@ -103,7 +104,9 @@ TEST_F(AstraSimTest, TranslatesAWholeSystem) {
 
 TEST_F(AstraSimTest, AbsentKeysHaveTheirDefaults) {
     EXPECT_THAT(json(),
-                AllOf(HasSubstr(R"("system":{"host_threads":"one","scheduling":"fifo",)"
+                AllOf(HasSubstr(R"("system":{"host_threads":"one","sends_in_order":false,)"
+                                R"("run_ahead":"unbounded","sends_end":"arrival",)"
+                                R"("scheduling":"fifo",)"
                                 R"("all_reduce_shape":"local_bandwidth_aware",)"
                                 R"("endpoint_delay":"10ns","active_chunks":1,"chunks":1})"),
                       HasSubstr(R"("memory":{"kind":"none"})")));

@@ -166,7 +166,7 @@ FinishRange ClosedForm::double_binary_tree(std::uint64_t bytes) const {
         up += level + reduction(bytes);
         down += level;
     }
-    return {up, up + down};
+    return {up + wire(bytes), up + down};
 }
 
 std::vector<ClosedForm::Phase> ClosedForm::phases(CollectiveKind kind,

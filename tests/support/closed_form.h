@@ -40,7 +40,8 @@ class ClosedForm {
                              std::uint64_t bytes,
                              std::uint32_t dimensions = ~0U) const;
 
-    // The root of a double binary tree is first, its leaves are last.
+    // The root of a double binary tree is first, when what it sends down has left; its leaves are
+    // last.
     FinishRange double_binary_tree(std::uint64_t bytes) const;
 
   private:

@@ -85,7 +85,8 @@ JobTimes run_jobs(const std::string& network, bool collective, bool flows) {
 // w = 2^22 · 80 ps, and the flows of 64 MiB 4L + 16w. Together the uplinks give each half while
 // both use them: 2(4L + 2w), and 4L + 18w. Whole messages are passed on one by one: the large ones
 // come to the uplinks after 16w, when the collective is done. Packets wait, too, and are
-// acknowledged; under dcqcn the flows come back to line rate slowly once they are alone.
+// acknowledged; under dcqcn the flows come back to line rate slowly once they are alone, and the
+// second message of a connection begins at the rate that the first one ended with.
 TEST_P(NetworkRun, JobsSlowEachOtherOnSharedLinks) {
     constexpr std::uint64_t latency = 4 * 500'000;
     constexpr std::uint64_t wire = (std::uint64_t{1} << 22) * 80;
@@ -112,7 +113,7 @@ TEST_P(NetworkRun, JobsSlowEachOtherOnSharedLinks) {
     // Turns are whole packets.
     constexpr std::uint64_t packet = std::uint64_t{4096 + 64} * 80;
     EXPECT_GE(both.collective_ps, 2 * a.collective_ps - 2 * latency - packet);
-    EXPECT_LT(both.collective_ps, 3 * a.collective_ps);
+    EXPECT_LT(both.collective_ps, 4 * a.collective_ps);
     EXPECT_GT(both.flows_ps, b.flows_ps + wire);
     EXPECT_LT(both.flows_ps, 4 * b.flows_ps);
 }
@@ -206,11 +207,11 @@ TEST_P(NetworkRun, FailuresTakeLongerButEnd) {
     const std::uint64_t while_gone = time("{from: leaf0, to: spine0, at: 50us, until: 150us}");
     const std::uint64_t for_good = time("{from: leaf0, to: spine0, at: 50us}");
     if (!has_packets()) {
-        // 2 us of latency, 48 us at the whole rate; then 100 us at 3/4 of it, or all that is left.
+        // 50 us at the whole rate; then 100 us at 3/4 of it, or all that is left; 2 us of latency.
         constexpr std::uint64_t wire = (std::uint64_t{1} << 22) * 80;
         EXPECT_EQ(whole, 2'000'000 + wire);
         EXPECT_NEAR(static_cast<double>(while_gone), 2e6 + wire + 25e6, 2);
-        EXPECT_NEAR(static_cast<double>(for_good), 50e6 + (wire - 48e6) * 4 / 3, 2);
+        EXPECT_NEAR(static_cast<double>(for_good), 50e6 + (wire - 50e6) * 4 / 3 + 2e6, 2);
     }
     EXPECT_EQ(late, whole);
     EXPECT_GT(while_gone, whole);

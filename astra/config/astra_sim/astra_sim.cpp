@@ -48,6 +48,11 @@ void put_options(const AstraSimOptions& options, const ConfigView& origin, Confi
         }
         study.put("system.injection_scale", exact_text(*options.injection_scale), origin);
     }
+    // As there: sends wait for links only, nothing bounds how far a sender is ahead, and a SEND
+    // ends when it has arrived.
+    study.put("system.sends_in_order", "false", origin);
+    study.put("system.run_ahead", "unbounded", origin);
+    study.put("system.sends_end", "arrival", origin);
     if (options.rendezvous) {
         study.put("system.rendezvous", *options.rendezvous ? "true" : "false", origin);
     }

@@ -29,18 +29,22 @@ FlowBackend::FlowBackend(EventQueue& queue, Routing& routing, const ConfigView& 
     }
 }
 
-void FlowBackend::send(const Message& message, SimTime at, Callback delivered) {
+SimTime FlowBackend::send(const Message& message, SimTime at, Callback delivered, Callback sent) {
     const std::uint32_t id = new_flow();
     Flow& flow = flows_[id];
     flow.delivered = delivered;
+    flow.sent = sent;
     flow.size = message.size;
     flow.source = index(message.source);
     flow.destination = index(message.destination);
+    flow.channel = message.channel;
+    flow.next = kNone;
     if (at == queue_.now()) {
         inject(id);
     } else {
         queue_.schedule_at(at, Callback::to<&FlowBackend::inject>(*this, id));
     }
+    return {kMaxPs};
 }
 
 std::uint32_t FlowBackend::new_flow() {
@@ -49,7 +53,7 @@ std::uint32_t FlowBackend::new_flow() {
         return static_cast<std::uint32_t>(flows_.size() - 1);
     }
     const std::uint32_t id = free_flow_;
-    free_flow_ = flows_[id].next_free;
+    free_flow_ = flows_[id].next;
     return id;
 }
 
@@ -67,15 +71,41 @@ std::uint32_t FlowBackend::new_class(std::uint32_t source, std::uint32_t destina
 }
 
 std::uint32_t FlowBackend::class_of(const Flow& flow) {
-    if (adaptive_) {
-        return new_class(flow.source, flow.destination);
-    }
     const std::uint64_t pair = (std::uint64_t{flow.source} << 32) | flow.destination;
-    const auto [known, is_new] = class_of_pair_.try_emplace(pair, 0U);
-    if (is_new) {
-        known->second = new_class(flow.source, flow.destination);
+    if (!adaptive_) {
+        const auto [entry, is_new] = class_of_.try_emplace({pair, {}}, 0U);
+        if (is_new) {
+            entry->second = new_class(flow.source, flow.destination);
+        }
+        return entry->second;
     }
-    return known->second;
+    std::uint32_t id = kNone;
+    if (flow.channel == kOneMessage) {
+        id = new_class(flow.source, flow.destination);
+    } else {
+        const auto [entry, is_new] = class_of_.try_emplace({pair, flow.channel}, 0U);
+        if (is_new) {
+            entry->second = new_class(flow.source, flow.destination);
+        }
+        id = entry->second;
+    }
+    classes_[id].channel = flow.channel;
+    ++classes_[id].users;
+    return id;
+}
+
+// Under Adaptive: nobody needs the class any more if that was the last of its flows.
+void FlowBackend::release_class(std::uint32_t id) {
+    RouteClass& route_class = classes_[id];
+    if (--route_class.users > 0) {
+        return;
+    }
+    if (route_class.channel != kOneMessage) {
+        class_of_.erase({(std::uint64_t{route_class.source} << 32) | route_class.destination,
+                         route_class.channel});
+    }
+    route_class = {};
+    free_classes_.push_back(id);
 }
 
 void FlowBackend::find_route(RouteClass& route_class) {
@@ -87,34 +117,108 @@ void FlowBackend::find_route(RouteClass& route_class) {
     }
 }
 
-void FlowBackend::inject(std::uint64_t id) {
+void FlowBackend::inject(std::uint64_t flow_id) {
+    const auto id = static_cast<std::uint32_t>(flow_id);
     Flow& flow = flows_[id];
     flow.route_class = class_of(flow);
-    RouteClass& route_class = classes_[flow.route_class];
-    if (route_class.fabric != fabric_) {
-        find_route(route_class);
-        enter_route(flow.route_class);
-        if (adaptive_) {
-            count_load(route_class, true);
-        }
+    if (is_busy(classes_[flow.route_class], flow.channel)) {
+        wait(id);
+    } else {
+        start(id);
     }
-    queue_.schedule_at(queue_.now() + route_class.latency,
-                       Callback::to<&FlowBackend::start>(*this, id));
 }
 
-void FlowBackend::start(std::uint64_t flow_id) {
-    const auto id = static_cast<std::uint32_t>(flow_id);
-    const Flow& flow = flows_[id];
-    if (flow.size.count == 0) {
-        deliver(id);
+// A pair of ranks has few connections at work at a time, so that looking at each is cheap.
+bool FlowBackend::is_busy(const RouteClass& route_class, ChannelKey channel) const {
+    return channel != kOneMessage &&
+           std::any_of(
+               route_class.members.begin(), route_class.members.end(), [&](const Member& member) {
+                   return flows_[member.flow].channel == channel;
+               });
+}
+
+void FlowBackend::wait(std::uint32_t id) {
+    RouteClass& route_class = classes_[flows_[id].route_class];
+    (route_class.first_waiting == kNone ? route_class.first_waiting
+                                        : flows_[route_class.last_waiting].next) = id;
+    route_class.last_waiting = id;
+}
+
+// The connection of the flow has nothing else to do.
+void FlowBackend::start(std::uint32_t id) {
+    const std::uint32_t class_id = flows_[id].route_class;
+    if (classes_[class_id].fabric != fabric_ || adaptive_) {
+        find_route(classes_[class_id]);
+        enter_route(class_id);
+        if (adaptive_) {
+            count_load(classes_[class_id], true);
+        }
+    }
+    if (flows_[id].size.count == 0) {
+        // An event, not a call: whoever sends does not expect to be called back already.
+        queue_.schedule_at(queue_.now(), Callback::to<&FlowBackend::leave_empty>(*this, id));
         return;
     }
-    leave_solver(flow.route_class);
-    RouteClass& route_class = classes_[flow.route_class];
+    leave_solver(class_id);
+    RouteClass& route_class = classes_[class_id];
     route_class.members.push_back(
-        {route_class.served + MaxMin::work_of(flow.size), sequence_++, id});
+        {route_class.served + MaxMin::work_of(flows_[id].size), sequence_++, id});
     std::push_heap(route_class.members.begin(), route_class.members.end(), std::greater<>());
-    enter_solver(flow.route_class);
+    enter_solver(class_id);
+}
+
+// The connection of a flow that is done goes on with the next.
+void FlowBackend::start_next(std::uint32_t done) {
+    RouteClass& route_class = classes_[flows_[done].route_class];
+    const ChannelKey channel = flows_[done].channel;
+    if (channel == kOneMessage) {
+        return;
+    }
+    std::uint32_t before = kNone;
+    std::uint32_t id = route_class.first_waiting;
+    while (id != kNone && flows_[id].channel != channel) {
+        before = id;
+        id = flows_[id].next;
+    }
+    if (id == kNone) {
+        return;
+    }
+    (before == kNone ? route_class.first_waiting : flows_[before].next) = flows_[id].next;
+    if (route_class.last_waiting == id) {
+        route_class.last_waiting = before;
+    }
+    flows_[id].next = kNone;
+    start(id);
+    if (flows_[id].size.count == 0) {
+        start_next(id);
+    }
+}
+
+void FlowBackend::leave_empty(std::uint64_t id) {
+    if (adaptive_) {
+        count_load(classes_[flows_[id].route_class], false);
+    }
+    leave(static_cast<std::uint32_t>(id));
+}
+
+// The last byte has left; it arrives when the latency is over, but not before what left earlier.
+void FlowBackend::leave(std::uint32_t id) {
+    const Flow& flow = flows_[id];
+    RouteClass& route_class = classes_[flow.route_class];
+    route_class.arrival_ps =
+        std::max(route_class.arrival_ps, (queue_.now() + route_class.latency).ps);
+    const bool is_there = route_class.arrival_ps == queue_.now().ps;
+    if (!is_there) {
+        queue_.schedule_at({route_class.arrival_ps},
+                           Callback::to<&FlowBackend::deliver>(*this, id));
+    }
+    if (flow.sent) {
+        const Callback sent = flow.sent;
+        sent();
+    }
+    if (is_there) {
+        deliver(id);
+    }
 }
 
 // The uses of a route; if they make older ones void, all classes in the solver change to new ones.
@@ -211,18 +315,14 @@ void FlowBackend::complete(std::uint32_t id) {
     ask_to_solve();
 }
 
-void FlowBackend::deliver(std::uint32_t id) {
+void FlowBackend::deliver(std::uint64_t id) {
     Flow& flow = flows_[id];
     if (adaptive_) {
-        RouteClass& route_class = classes_[flow.route_class];
-        count_load(route_class, false);
-        carry(route_class);
-        route_class = {};
-        free_classes_.push_back(flow.route_class);
+        release_class(flow.route_class);
     }
     const Callback delivered = flow.delivered;
-    flow.next_free = free_flow_;
-    free_flow_ = id;
+    flow.next = free_flow_;
+    free_flow_ = static_cast<std::uint32_t>(id);
     delivered();
 }
 
@@ -262,11 +362,19 @@ void FlowBackend::wake(std::uint64_t at_ps) {
     for (const MaxMin::Completion& completion : completed_) {
         complete(static_cast<std::uint32_t>(completion.tag));
     }
-    // Delivery may send, and so reuse the numbers of flows that are done: first all, then each.
+    // Who is told may send: first all connections go on, then each flow's end is told.
     std::vector<std::uint32_t> done;
     done.swap(done_);
     for (const std::uint32_t flow : done) {
-        deliver(flow);
+        if (adaptive_) {
+            RouteClass& route_class = classes_[flows_[flow].route_class];
+            count_load(route_class, false);
+            carry(route_class);
+        }
+        start_next(flow);
+    }
+    for (const std::uint32_t flow : done) {
+        leave(flow);
     }
     done.swap(done_);
     if (!will_solve_) {
@@ -278,12 +386,18 @@ void FlowBackend::set_link(LinkId link, bool up) {
     for (std::uint32_t id = 0; id < classes_.size(); ++id) {
         leave_solver(id);
         carry(classes_[id]);
+        if (adaptive_ && !classes_[id].members.empty()) {
+            count_load(classes_[id], false);
+        }
     }
     routing_.set_up(link, up);
     ++fabric_;
     for (std::uint32_t id = 0; id < classes_.size(); ++id) {
         if (!classes_[id].members.empty()) {
             enter_solver(id);
+            if (adaptive_) {
+                count_load(classes_[id], true);
+            }
         }
     }
 }

@@ -34,8 +34,8 @@ class Fabric {
     void attach(Transport& transport);
 
     // --- for the backend ---
-    void send(const Message& message, SimTime at, Callback delivered) {
-        hosts_.send(message, at, delivered);
+    void send(const Message& message, SimTime at, Callback delivered, Callback sent) {
+        hosts_.send(message, at, delivered, sent);
     }
     void set_link(LinkId link, bool up);
     std::vector<LinkRecord> link_records() const { return links_.records(); }

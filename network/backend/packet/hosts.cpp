@@ -1,6 +1,7 @@
 #include "network/backend/packet/hosts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,8 +48,8 @@ Hosts::Hosts(EventQueue& queue,
     }
 }
 
-void Hosts::send(const Message& message, SimTime at, Callback delivered) {
-    const std::uint32_t id = new_flow(message, delivered);
+void Hosts::send(const Message& message, SimTime at, Callback delivered, Callback sent) {
+    const std::uint32_t id = new_flow(message, delivered, sent);
     if (at == queue_.now()) {
         inject(id);
     } else {
@@ -56,7 +57,7 @@ void Hosts::send(const Message& message, SimTime at, Callback delivered) {
     }
 }
 
-std::uint32_t Hosts::new_flow(const Message& message, Callback delivered) {
+std::uint32_t Hosts::new_flow(const Message& message, Callback delivered, Callback sent) {
     const std::uint64_t size = message.size.count;
     const std::uint64_t full = size / settings_.mtu_bytes;
     const std::uint64_t rest = size % settings_.mtu_bytes;
@@ -74,6 +75,8 @@ std::uint32_t Hosts::new_flow(const Message& message, Callback delivered) {
     const std::uint32_t id = flows_.allocate();
     Flow& flow = flows_[id];
     flow.delivered = delivered;
+    flow.sent = sent;
+    flow.channel = message.channel;
     flow.source = index(message.source);
     flow.destination = index(message.destination);
     flow.packets = static_cast<std::uint32_t>(packets);
@@ -86,10 +89,157 @@ std::uint32_t Hosts::new_flow(const Message& message, Callback delivered) {
 
 void Hosts::inject(std::uint64_t argument) {
     const auto id = static_cast<std::uint32_t>(argument);
+    const std::uint32_t connection_id = connection_of(flows_[id]);
+    // What has left already is not to hold it up.
+    if (connections_[connection_id].sending != kNone) {
+        settle_flow(connections_[connection_id].sending);
+    }
+    append(connection_id, id);
+    Connection& connection = connections_[connection_id];
+    if (flows_[id].sent) {
+        ++connection.watchers;
+    }
+    if (connection.sending == kNone) {
+        connection.sending = id;
+        begin(id, queue_.now().ps);
+        wake_flow(id);
+    }
+    watch(connection_id);
+}
+
+std::uint32_t Hosts::connection_of(const Flow& flow) {
+    std::uint32_t* known = nullptr;
+    if (flow.channel != kOneMessage) {
+        const std::uint64_t pair = (std::uint64_t{flow.source} << 32) | flow.destination;
+        known = &connection_of_.try_emplace({pair, flow.channel}, kNone).first->second;
+        if (*known != kNone) {
+            return *known;
+        }
+    }
+    const std::uint32_t id = connections_.allocate();
+    connections_[id].source = flow.source;
+    connections_[id].destination = flow.destination;
+    connections_[id].channel = flow.channel;
+    if (known != nullptr) {
+        *known = id;
+    }
+    transport_->open(id);
+    return id;
+}
+
+void Hosts::append(std::uint32_t connection_id, std::uint32_t id) {
+    Connection& connection = connections_[connection_id];
+    flows_[id].connection = connection_id;
+    (connection.first == kNone ? connection.first : flows_[connection.last].behind) = id;
+    connection.last = id;
+    ++connection.flows;
+}
+
+void Hosts::begin(std::uint32_t id, std::uint64_t start_ps) {
     flows_[id].live = true;
     add_feeders(id);
-    transport_->begin(id);
-    wake(id);
+    transport_->begin(id, start_ps);
+}
+
+// The last packet of a flow has started on the link.
+void Hosts::start_next(std::uint32_t link) {
+    const std::uint32_t done = std::exchange(left_, kNone);
+    const std::uint64_t now = queue_.now().ps;
+    const std::uint64_t left_ps = links_[link].busy_until_ps;
+    const std::uint32_t connection_id = flows_[done].connection;
+    if (flows_[done].sent) {
+        --connections_[connection_id].watchers;
+        ++flows_[done].holds;
+        queue_.schedule_at({left_ps}, Callback::to<&Hosts::tell_sent>(*this, done));
+    }
+    unwatch_feeders(done);
+    const std::uint32_t next = flows_[done].behind;
+    connections_[connection_id].sending = next;
+    if (next == kNone) {
+        return;
+    }
+    begin(next, left_ps);
+    for (std::uint32_t i = flows_[next].first_feeder; i != kNone; i = feeders_[i].sibling) {
+        Link& other = links_[feeders_[i].link];
+        other.busy_until_ps = std::max(other.busy_until_ps, left_ps);
+        join_ring(i);
+    }
+    for (std::uint32_t i = flows_[next].first_feeder; i != kNone; i = feeders_[i].sibling) {
+        if (feeders_[i].link != link) {
+            links_.advance(feeders_[i].link, now);
+            links_.arm(feeders_[i].link);
+        }
+    }
+    watch(connection_id);
+}
+
+// Sees to it that the end of the flow that is sending is not found too late: looks again when all
+// but its last packet may have left at the earliest, and then has its links tell of every packet.
+void Hosts::watch(std::uint32_t id) {
+    Connection& connection = connections_[id];
+    if (connection.watched || connection.sending == kNone || connection.watchers == 0) {
+        return;
+    }
+    const Flow& flow = flows_[connection.sending];
+    const std::uint32_t full = flow.packets - flow.sent_packets - 1;
+    if (full == 0) {
+        watch_feeders(connection.sending);
+        return;
+    }
+    bool may_send = false;
+    std::uint64_t from_ps = kNever;
+    for (std::uint32_t i = flow.first_feeder; i != kNone; i = feeders_[i].sibling) {
+        may_send = may_send || feeders_[i].state != Feeder::State::Idle;
+        from_ps = std::min(from_ps, links_[feeders_[i].link].busy_until_ps);
+    }
+    if (!may_send) {
+        return;  // until it is woken
+    }
+    connection.watched = true;
+    const std::uint64_t wire_ps = transfer_time({std::uint64_t{full} * settings_.full_bytes()},
+                                                {line_bits_per_s(connection.sending)})
+                                      .ps;
+    // A sum of rates rounds a little: a picosecond a packet at most.
+    const std::uint64_t earliest_ps = wire_ps - std::min<std::uint64_t>(wire_ps, full);
+    queue_.schedule_at(
+        {saturating_add(std::max(from_ps, queue_.now().ps), std::max(earliest_ps, wire_ps / 2))},
+        Callback::to<&Hosts::look>(*this, id));
+}
+
+void Hosts::look(std::uint64_t argument) {
+    const auto id = static_cast<std::uint32_t>(argument);
+    connections_[id].watched = false;
+    if (connections_[id].sending != kNone) {
+        settle_flow(connections_[id].sending);
+    }
+    watch(id);
+}
+
+void Hosts::watch_feeders(std::uint32_t id) {
+    for (std::uint32_t i = flows_[id].first_feeder; i != kNone; i = feeders_[i].sibling) {
+        if (!feeders_[i].watched) {
+            feeders_[i].watched = true;
+            links_.watch(feeders_[i].link);
+        }
+    }
+}
+
+void Hosts::unwatch_feeders(std::uint32_t id) {
+    for (std::uint32_t i = flows_[id].first_feeder; i != kNone; i = feeders_[i].sibling) {
+        if (feeders_[i].watched) {
+            feeders_[i].watched = false;
+            links_.unwatch(feeders_[i].link);
+        }
+    }
+}
+
+void Hosts::tell_sent(std::uint64_t argument) {
+    const auto id = static_cast<std::uint32_t>(argument);
+    const Callback sent = std::exchange(flows_[id].sent, {});
+    let_go(id);
+    if (sent) {
+        sent();
+    }
 }
 
 void Hosts::add_feeders(std::uint32_t id) {
@@ -105,6 +255,7 @@ void Hosts::add_feeders(std::uint32_t id) {
 }
 
 void Hosts::remove_feeders(std::uint32_t id) {
+    unwatch_feeders(id);
     std::uint32_t feeder = flows_[id].first_feeder;
     while (feeder != kNone) {
         feeders_.free(feeder);
@@ -145,19 +296,44 @@ void Hosts::renew_feeders() {
     for (const std::uint32_t id : sending) {
         ++flows_[id].holds;
         if (!flows_[id].complete) {
-            wake(id);
+            wake_flow(id);
         }
         let_go(id);
     }
 }
 
+// What a flow has found out about the network also concerns the one that its connection sends.
 void Hosts::settle(std::uint32_t id) {
+    settle_flow(id);
+    const std::uint32_t sending = connections_[flows_[id].connection].sending;
+    if (sending != kNone && sending != id) {
+        settle_flow(sending);
+    }
+}
+
+void Hosts::wake(std::uint32_t id) {
+    const std::uint32_t sending = connections_[flows_[id].connection].sending;
+    if (sending == kNone || sending == id) {
+        wake_flow(id);
+        return;
+    }
+    if (!flows_[id].all_sent()) {
+        wake_flow(id);
+    }
+    // It may have come to its end meanwhile, and the next may have taken its turn.
+    const std::uint32_t now_sending = connections_[flows_[id].connection].sending;
+    if (now_sending != kNone) {
+        wake_flow(now_sending);
+    }
+}
+
+void Hosts::settle_flow(std::uint32_t id) {
     for (std::uint32_t i = flows_[id].first_feeder; i != kNone; i = feeders_[i].sibling) {
         links_.advance(feeders_[i].link, queue_.now().ps);
     }
 }
 
-void Hosts::wake(std::uint32_t id) {
+void Hosts::wake_flow(std::uint32_t id) {
     const std::uint32_t first = flows_[id].first_feeder;
     const std::uint64_t now = queue_.now().ps;
     for (std::uint32_t i = first; i != kNone; i = feeders_[i].sibling) {
@@ -172,6 +348,7 @@ void Hosts::wake(std::uint32_t id) {
         links_.advance(feeders_[i].link, now);
         links_.arm(feeders_[i].link);
     }
+    watch(flows_[id].connection);
 }
 
 void Hosts::join_ring(std::uint32_t id) {
@@ -227,6 +404,10 @@ std::uint32_t Hosts::take(std::uint32_t link_id, std::uint64_t until_ps) {
             continue;
         }
         const std::uint32_t packet = make_data(flow, sending.sequence, link.busy_until_ps);
+        if (flows_[flow].sent_packets == flows_[flow].packets &&
+            connections_[flows_[flow].connection].sending == flow) {
+            left_ = flow;
+        }
         if (sending.more) {
             link.ring = id;
         } else {
@@ -313,19 +494,57 @@ void Hosts::release(std::uint32_t packet) {
 void Hosts::let_go(std::uint32_t id) {
     Flow& flow = flows_[id];
     if (--flow.holds == 0 && flow.complete) {
-        flow.live = false;
-        remove_feeders(id);
-        flows_.free(id);
+        free_flow(id);
+    }
+}
+
+void Hosts::free_flow(std::uint32_t id) {
+    const std::uint32_t connection_id = flows_[id].connection;
+    flows_[id].live = false;
+    remove_feeders(id);
+    flows_.free(id);
+    release_connection(connection_id);
+}
+
+void Hosts::release_connection(std::uint32_t connection_id) {
+    Connection& connection = connections_[connection_id];
+    if (--connection.flows > 0) {
+        return;
+    }
+    if (connection.channel == kOneMessage || !transport_->remembers()) {
+        if (connection.channel != kOneMessage) {
+            connection_of_.erase({(std::uint64_t{connection.source} << 32) | connection.destination,
+                                  connection.channel});
+        }
+        connection = {};
+        connections_.free(connection_id);
     }
 }
 
 void Hosts::deliver(std::uint32_t id) {
-    Flow& flow = flows_[id];
-    const Callback delivered = flow.delivered;
-    flow.complete = true;
-    ++flow.holds;
-    let_go(id);
-    delivered();
+    flows_[id].complete = true;
+    ++flows_[id].holds;
+    const std::uint32_t connection_id = flows_[id].connection;
+    // A callback may send on the connection: it is kept until all have been told.
+    ++connections_[connection_id].flows;
+    for (std::uint32_t first = connections_[connection_id].first;
+         first != kNone && flows_[first].complete;
+         first = connections_[connection_id].first) {
+        Flow& flow = flows_[first];
+        Connection& connection = connections_[connection_id];
+        connection.first = flow.behind;
+        if (connection.first == kNone) {
+            connection.last = kNone;
+        }
+        const Callback sent = std::exchange(flow.sent, {});
+        const Callback delivered = flow.delivered;
+        let_go(first);
+        if (sent) {
+            sent();
+        }
+        delivered();
+    }
+    release_connection(connection_id);
 }
 
 std::uint64_t Hosts::line_bits_per_s(std::uint32_t flow) const {

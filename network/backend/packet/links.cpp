@@ -93,6 +93,7 @@ void Links::start_waiting(std::uint32_t id, std::uint64_t until_ps) {
             return;
         }
         start(link, packet);
+        hosts_.started(id);
     }
 }
 
@@ -184,6 +185,9 @@ void Links::arm(std::uint32_t id) {
         if (flow_control_ && !link.data.empty() && !link.paused && flow_control_->watches(id)) {
             when_ps = std::min(when_ps, link.busy_until_ps);
         }
+        if (!watchers_.empty() && watchers_[id] > 0) {
+            when_ps = std::min(when_ps, next_event_ps(link));
+        }
     } else {
         when_ps = next_event_ps(link);
     }
@@ -191,6 +195,14 @@ void Links::arm(std::uint32_t id) {
         link.armed_ps = when_ps;
         queue_.schedule_at({when_ps}, Callback::to<&Links::on_link>(*this, id));
     }
+}
+
+void Links::watch(std::uint32_t link) {
+    if (watchers_.empty()) {
+        watchers_.resize(links_.size());
+    }
+    ++watchers_[link];
+    arm(link);
 }
 
 void Links::arrive(std::uint32_t id, std::uint32_t packet) {

@@ -60,6 +60,9 @@ class Links {
     }
     // Sees to it that the link has an event when something happens on it.
     void arm(std::uint32_t link);
+    // Has the link advanced at every packet that starts on it, as often as it is watched.
+    void watch(std::uint32_t link);
+    void unwatch(std::uint32_t link) { --watchers_[link]; }
     // A packet that came by the link `ingress` (kNone: it was made at the node) is to be sent.
     void enqueue(std::uint32_t link, std::uint32_t packet, std::uint32_t ingress);
     // The packet is counted as lost at the link, and goes to repair.
@@ -105,7 +108,8 @@ class Links {
     std::vector<Link> links_;
     std::vector<LinkClass> classes_;
     PacketArena packets_;
-    std::vector<LinkCounters> counters_;  // empty until something is counted
+    std::vector<std::uint32_t> watchers_;  // by link; empty before the first
+    std::vector<LinkCounters> counters_;   // empty until something is counted
     std::unique_ptr<FlowControl> flow_control_;
     std::uint8_t control_weight_ = 0;
     std::uint64_t random_state_;

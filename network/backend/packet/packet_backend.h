@@ -17,8 +17,12 @@ class PacketBackend final : public NetworkBackend {
     // Reads the section "packet" of `network`. Throws ConfigError.
     PacketBackend(EventQueue& queue, Routing& routing, const ConfigView& network);
 
-    void send(const Message& message, SimTime at, Callback delivered) override {
-        fabric_.send(message, at, delivered);
+    SimTime send(const Message& message,
+                 SimTime at,
+                 Callback delivered,
+                 Callback sent = {}) override {
+        fabric_.send(message, at, delivered, sent);
+        return {kMaxPs};
     }
     std::vector<LinkRecord> link_records() const override { return fabric_.link_records(); }
     void set_link(LinkId link, bool up) override { fabric_.set_link(link, up); }

@@ -47,7 +47,7 @@ void Repair::send_again(std::uint32_t id, std::uint32_t sequence) {
 std::uint32_t Repair::take_sequence(Flow& flow) {
     const std::uint32_t entry = flow.first_resend;
     if (entry == kNone) {
-        return flow.sent++;
+        return flow.sent_packets++;
     }
     flow.first_resend = resends_[entry].next;
     resends_.free(entry);

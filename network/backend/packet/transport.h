@@ -36,8 +36,15 @@ class Transport {
     // What ports before links of that class do; asked once a class.
     virtual PortLimits limits(const LinkClass& link_class) const = 0;
 
-    // A flow begins; its number may have been used before. It is woken afterwards.
-    virtual void begin(std::uint32_t flow) = 0;
+    // A connection is there; its number may have been used before. What flows of it find out about
+    // the network (rate, window) lives as long as it does.
+    virtual void open(std::uint32_t /*connection*/) {}
+    // False: nothing has to be remembered of a connection between its messages.
+    virtual bool remembers() const { return true; }
+    // A flow of a connection begins at `start_ps`, which may lie in the past; its number may have
+    // been used before. The flow before it in the connection has been sent, once at least. It is
+    // woken afterwards.
+    virtual void begin(std::uint32_t flow, std::uint64_t start_ps) = 0;
     // What the flow sends on a link that is free at `start_ps`, which may lie in the past: all that
     // changes what a flow may send calls Fabric::settle first.
     virtual Sending next(std::uint32_t flow, std::uint64_t start_ps) = 0;

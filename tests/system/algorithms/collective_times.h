@@ -94,6 +94,11 @@ Time pat2(const Costs& t, bool reduces);
 Time hierarchical2(const Costs& t, bool reduces);
 // A message every wire(x) follows the first one where links take one at a time.
 Time behind(const Costs& t, std::uint64_t slices, std::uint64_t bytes);
+// How much longer a member's message waits that follows an exchange whose other half was there
+// before: until its own half has left, and not until the other one is reduced.
+inline Time in_turn(const Costs& t, std::uint64_t bytes) {
+    return t.network.aware() ? Costs::wire(bytes) - Costs::r(bytes) : 0;
+}
 std::uint64_t power_below(const Costs& t);
 // Folding: n-2^L members first hand S to another one, and get S back.
 Time folding(const Costs& t);

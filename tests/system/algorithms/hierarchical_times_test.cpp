@@ -55,8 +55,7 @@ TEST(HierarchicalTimesTest, AnotherAllReduceAtTheLastLevel) {
 
 // A fold is a program that differs from member to member: n = 6 and 12 have 3 and 6 groups of two.
 // Partners that do not fold have sent their half before, so that a member that folds has all of it
-// one exchange before them, and hands it back while the last exchange is in flight. On a switch
-// the two messages meet.
+// one exchange before them, and hands it back when its message of the last exchange has left.
 TEST(HierarchicalTimesTest, AFoldAtTheLastLevel) {
     expect_closed_form({"hierarchical2:ring-recursiveDoubling",
                         Kind::AllReduce,
@@ -68,7 +67,10 @@ TEST(HierarchicalTimesTest, AFoldAtTheLastLevel) {
                             for (std::uint64_t k = 2; k <= power_below(across); k *= 2) {
                                 sum += exchange;
                             }
-                            return sum + (across.n == power_below(across) ? 0 : exchange);
+                            if (across.n == power_below(across)) {
+                                return sum;
+                            }
+                            return sum + exchange + in_turn(t, kSize / 2);
                         },
                         true});
 }

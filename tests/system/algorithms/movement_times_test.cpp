@@ -86,14 +86,16 @@ const std::vector<Row>& movements() {
          Kind::Broadcast,
          Sizes::PowersOfTwo,
          [](const Costs& t) { return t.d + t.levels() * t.step(kSize); }},
-        // The longest path goes to the position with the most ones in binary: 1 of 3, 11 of 6, 111
-        // of
-        // 12. On a switch the messages of the root meet.
+        // A member sends to its children one after the other, so that the position with the most
+        // ones in binary (10 of 3, 101 of 6, 1011 of 12) gets it L messages after the root begins,
+        // over L-1 edges.
         {"binomial",
          Kind::Broadcast,
          Sizes::ThreeHalves,
-         [](const Costs& t) { return t.d + (t.levels() - 1) * t.step(kSize); },
-         true},
+         [](const Costs& t) {
+             return t.d + (t.levels() - 1) * t.step(kSize) +
+                    (t.network.aware() ? Costs::wire(kSize) : 0);
+         }},
         {"flat",
          Kind::Broadcast,
          Sizes::Any,

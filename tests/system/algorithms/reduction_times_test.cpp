@@ -68,12 +68,14 @@ const std::vector<Row>& reductions() {
          [](const Costs& t) { return t.d + t.levels() * (t.step(kSize) + Costs::r(kSize)); }},
         // Folding, with 2^L + 2^(L-1) members: every second one of those that go on starts a step
         // later. In the last of L exchanges it finds the message of its partner, which was early,
-        // and only has to reduce it, so that the last step, back to the folded ones, ends when the
-        // partner gets its message. On a switch that early message holds up a folded one.
+        // and only has to reduce it; the last step, back to the folded ones, waits until its own
+        // message of that exchange has left.
         {"recursiveDoubling",
          Kind::AllReduce,
          Sizes::ThreeHalves,
-         [](const Costs& t) { return t.d + t.levels() * (t.step(kSize) + Costs::r(kSize)); },
+         [](const Costs& t) {
+             return t.d + t.levels() * (t.step(kSize) + Costs::r(kSize)) + in_turn(t, kSize);
+         },
          true},
         {"recursiveDoubling",
          Kind::ReduceScatter,

@@ -31,8 +31,9 @@ test::Experiment experiment(CollectiveKind kind) {
     return e;
 }
 
-// A rank that only sends is through after its endpoint delay d, one that receives x bytes after
-// 2d + C(x), and R(x) more if it reduces.
+// A rank that only sends x bytes is through when they have left its link, after its endpoint delay
+// d and the time on the wire: to each of its peers over a link of its own. One that receives x
+// bytes is through after 2d + C(x), and R(x) more if it reduces.
 void expect_finish(const test::Experiment& e,
                    bool root_receives,
                    std::uint64_t bytes,
@@ -41,9 +42,10 @@ void expect_finish(const test::Experiment& e,
     const RunResult result = test::run(e);
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
         const bool receives = (rank == kRoot) == root_receives;
-        const std::uint64_t more =
+        const std::uint64_t received =
             t.travel(bytes, 1) + t.delay() + (reduces ? t.reduction(bytes) : 0);
-        EXPECT_EQ(test::rank_record(result, rank).finish.ps, t.delay() + (receives ? more : 0))
+        EXPECT_EQ(test::rank_record(result, rank).finish.ps,
+                  t.delay() + (receives ? received : t.wire(bytes)))
             << "rank " << rank;
     }
 }
@@ -75,7 +77,7 @@ TEST(RootedKindsTest, TheRootIsARankOfTheGroup) {
     const RunResult result = test::run(e);
     const std::uint64_t received = 2 * t.delay() + t.travel(kMiB, 1);
     EXPECT_EQ(test::rank_record(result, 0).finish.ps, received);
-    EXPECT_EQ(test::rank_record(result, 2).finish.ps, t.delay());
+    EXPECT_EQ(test::rank_record(result, 2).finish.ps, t.delay() + t.wire(kMiB));
     EXPECT_EQ(test::rank_record(result, 3).finish.ps, received);
 }
 

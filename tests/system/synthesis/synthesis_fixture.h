@@ -51,7 +51,7 @@ class ProgramRunner final : private RunOwner {
                                  Bytes size) {
         ProgramRunner runner;
         RunContext context{
-            network.queue(), network.backend(), kHandling, TransferClock(Bandwidth{}), false, 0, 0};
+            network.queue(), network.backend(), kHandling, TransferClock(Bandwidth{})};
         CollectiveRun run;
         run.begin(context, runner, 0, program, std::move(ranks), size);
         for (std::uint32_t member = 0; member < program.members(); ++member) {
@@ -63,7 +63,8 @@ class ProgramRunner final : private RunOwner {
     }
 
   private:
-    void member_finished(CollectiveRun&, std::uint32_t) override {}
+    void member_finished(CollectiveRun&, std::uint32_t, bool) override {}
+    void member_left(CollectiveRun&, std::uint32_t) override {}
 };
 
 // No link carries two blocks at once: when each is on which link follows from the start and the

@@ -32,12 +32,13 @@ struct Sent {
 class Sink final : public NetworkBackend {
   public:
     explicit Sink(EventQueue& queue) : queue_(queue) {}
-    void send(const Message& message, SimTime at, Callback delivered) override {
+    SimTime send(const Message& message, SimTime at, Callback delivered, Callback) override {
         sent.push_back(
             {index(message.source), index(message.destination), message.size.count, at.ps});
         if (delivers) {
             queue_.schedule_at(at + Duration{1'000'000}, delivered);
         }
+        return at;
     }
     std::vector<LinkRecord> link_records() const override { return {}; }
 

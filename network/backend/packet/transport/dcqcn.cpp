@@ -2,9 +2,12 @@
 // mark, receivers notify, senders change their rates; priority flow control loses nothing, and
 // without it the receiver takes packets in order only and has the sender go back.
 //
-// Simplified: every message begins at line rate with alpha 1, as a new flow; the rates of a flow
-// are brought up to date when it sends and when a notification comes, so that the gap after a
-// packet has the rate of its start; the timeout acts for packets that were really lost.
+// A connection begins at line rate with alpha 1 and keeps its rates between messages; the timers
+// run on meanwhile, so that one that was idle for long is at line rate again.
+//
+// Simplified: the rates are brought up to date when a packet is sent and when a notification comes,
+// so that the gap after a packet has the rate of its start; the timeout acts for packets that were
+// really lost; going back concerns the message of the packet that is missing.
 #include <algorithm>
 
 #include "astra/core/types.h"
@@ -57,22 +60,33 @@ class Dcqcn final : public Transport {
         return limits;
     }
 
-    void begin(std::uint32_t id) override {
-        if (id >= states_.size()) {
-            states_.resize(id + 1);
+    void open(std::uint32_t connection) override {
+        if (connection >= states_.size()) {
+            states_.resize(connection + 1);
         }
-        State& state = states_[id];
-        state = {};
+        states_[connection] = {};
+    }
+
+    void begin(std::uint32_t id, std::uint64_t start_ps) override {
+        if (id >= asked_.size()) {
+            asked_.resize(id + 1);
+        }
+        asked_[id] = false;
+        State& state = state_of(id);
+        if (state.opened) {
+            return;
+        }
+        state.opened = true;
         state.line_bits_per_s = fabric_.line_bits_per_s(id);
         state.rate_bits_per_s = state.target_bits_per_s = state.line_bits_per_s;
         state.byte_step_bytes = or_by_line(settings_.byte_counter_bytes, 10'000'000, state);
-        state.alpha_tick_ps = state.rate_tick_ps = fabric_.now_ps();
+        state.alpha_tick_ps = state.rate_tick_ps = start_ps;
     }
 
     Sending next(std::uint32_t id, std::uint64_t start_ps) override {
         Flow& flow = fabric_.flow(id);
-        State& state = states_[id];
-        if (flow.sent == flow.packets) {
+        State& state = state_of(id);
+        if (flow.sent_packets == flow.packets) {
             return {};
         }
         if (state.next_ps > start_ps) {
@@ -81,7 +95,7 @@ class Dcqcn final : public Transport {
         if (state.rate_bits_per_s != state.line_bits_per_s) {
             pass_time(state, start_ps);
         }
-        const std::uint32_t sequence = flow.sent++;
+        const std::uint32_t sequence = flow.sent_packets++;
         const bool last = sequence + 1 == flow.packets;
         const std::uint32_t bytes =
             common_.header_bytes + (last ? flow.last_bytes : common_.mtu_bytes);
@@ -107,7 +121,7 @@ class Dcqcn final : public Transport {
                 break;
             case PacketKind::Congestion:
                 fabric_.settle(id);
-                decrease(states_[id]);
+                decrease(state_of(id));
                 break;
             default:
                 break;
@@ -119,7 +133,7 @@ class Dcqcn final : public Transport {
     void time_out(std::uint32_t packet) override {
         const Packet& lost = fabric_.packet(packet);
         const Flow& flow = fabric_.flow(lost.flow);
-        if (flow.received <= lost.sequence && lost.sequence < flow.sent) {
+        if (flow.received <= lost.sequence && lost.sequence < flow.sent_packets) {
             go_back(lost.flow, flow.received);
         }
     }
@@ -143,9 +157,11 @@ class Dcqcn final : public Transport {
         std::uint64_t next_cnp_ps = 0;  // of the receiver
         std::uint32_t time_steps = 0;
         std::uint32_t byte_steps = 0;
+        bool opened = false;    // the first flow has begun
         bool notified = false;  // the timers run
-        bool asked = false;     // of the receiver: for the packet that it waits for
     };
+
+    State& state_of(std::uint32_t flow) { return states_[fabric_.flow(flow).connection]; }
 
     std::uint64_t gap_ps(State& state, std::uint32_t bytes) const {
         if (bytes != common_.full_bytes()) {
@@ -230,7 +246,7 @@ class Dcqcn final : public Transport {
     void receive(std::uint32_t packet) {
         const Packet arrived = fabric_.packet(packet);
         const std::uint32_t id = arrived.flow;
-        State& state = states_[id];
+        State& state = state_of(id);
         Flow& flow = fabric_.flow(id);
         if (arrived.marked() && fabric_.now_ps() >= state.next_cnp_ps) {
             state.next_cnp_ps = saturating_add(fabric_.now_ps(), settings_.cnp_interval_ps);
@@ -240,7 +256,7 @@ class Dcqcn final : public Transport {
             refuse(packet);
             return;
         }
-        state.asked = false;
+        asked_[id] = false;
         const bool done = ++flow.received == flow.packets;
         if (done || flow.received % settings_.ack_every == 0) {
             fabric_.send_back(packet, PacketKind::Ack);
@@ -256,10 +272,9 @@ class Dcqcn final : public Transport {
     // timeout, because nothing comes behind it that would show that it is missing.
     void refuse(std::uint32_t packet) {
         const Packet arrived = fabric_.packet(packet);
-        State& state = states_[arrived.flow];
         const Flow& flow = fabric_.flow(arrived.flow);
-        if (arrived.sequence > flow.received && !state.asked) {
-            state.asked = true;
+        if (arrived.sequence > flow.received && !asked_[arrived.flow]) {
+            asked_[arrived.flow] = true;
             fabric_.answer(PacketKind::Nack, arrived.flow, flow.received, 0);
         }
         if (arrived.sequence > flow.received && arrived.sequence + 1 == flow.packets) {
@@ -272,8 +287,8 @@ class Dcqcn final : public Transport {
     void go_back(std::uint32_t id, std::uint32_t sequence) {
         fabric_.settle(id);
         Flow& flow = fabric_.flow(id);
-        if (sequence < flow.sent) {
-            flow.sent = sequence;
+        if (sequence < flow.sent_packets) {
+            flow.sent_packets = sequence;
             fabric_.wake(id);
         }
     }
@@ -281,7 +296,8 @@ class Dcqcn final : public Transport {
     Fabric& fabric_;
     const Settings common_;
     const DcqcnSettings settings_;
-    std::vector<State> states_;  // by flow
+    std::vector<State> states_;  // by connection
+    std::vector<bool> asked_;    // by flow: its receiver for the packet that it waits for
 };
 
 }  // namespace

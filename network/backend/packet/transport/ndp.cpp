@@ -4,7 +4,10 @@
 //
 //   key             default        meaning (section of the paper)
 //   initial_window  auto           packets sent unasked (3.2); auto: what the empty path holds on
-//                                  the path there and back at line rate, and one switch queue
+//                                  the path there and back at line rate, and one switch queue. A
+//                                  connection has at most so many on the way that nobody asked for:
+//                                  a message that finds some there sends the rest as they are
+//                                  answered
 //   header_queue    8 packets      bytes of headers and control that may wait at a port, by default
 //                                  as many as of data (3.1)
 //   control_weight  10             control packets that may go before a data packet that waits
@@ -67,25 +70,36 @@ class Ndp final : public Transport {
         return limits;
     }
 
-    void begin(std::uint32_t id) override {
-        if (id >= states_.size()) {
-            states_.resize(id + 1);
+    void open(std::uint32_t connection) override {
+        if (connection >= states_.size()) {
+            states_.resize(connection + 1);
         }
-        State& state = states_[id];
-        state = {};
+        states_[connection] = {};
+    }
+
+    void begin(std::uint32_t id, std::uint64_t /*start_ps*/) override {
         const Flow& flow = fabric_.flow(id);
-        const std::uint64_t window =
-            settings_.initial_window != 0
-                ? settings_.initial_window
-                : saturating_add(fabric_.path_packets(flow.source, flow.destination),
-                                 kQueuePackets);
-        state.credit = static_cast<std::uint32_t>(std::min<std::uint64_t>(flow.packets, window));
-        state.unasked = flow.packets - state.credit;
+        State& state = states_[flow.connection];
+        if (state.window == 0) {
+            const std::uint64_t window =
+                settings_.initial_window != 0
+                    ? settings_.initial_window
+                    : saturating_add(fabric_.path_packets(flow.source, flow.destination),
+                                     kQueuePackets);
+            state.window = static_cast<std::uint32_t>(std::min(window, kMostWindow));
+        }
+        const std::uint32_t first = std::min(flow.packets, state.window);
+        const std::uint32_t at_once =
+            std::min(first, state.window - std::min(state.window, state.open));
+        state.credit += at_once;
+        state.open += at_once;
+        state.held_back += first - at_once;
+        state.unasked += flow.packets - first;
     }
 
     Sending next(std::uint32_t id, std::uint64_t /*start_ps*/) override {
         Flow& flow = fabric_.flow(id);
-        State& state = states_[id];
+        State& state = states_[flow.connection];
         if (state.credit == 0 || flow.all_sent()) {
             return {};
         }
@@ -100,7 +114,7 @@ class Ndp final : public Transport {
                 receive(packet);
                 break;
             case PacketKind::Trimmed:
-                ++states_[fabric_.packet(packet).flow].unasked;
+                ++state_of(packet).unasked;
                 ask(packet, PacketKind::NackPull);
                 break;
             case PacketKind::Pull:
@@ -108,6 +122,10 @@ class Ndp final : public Transport {
                 break;
             case PacketKind::NackPull:
                 allow(packet, true);
+                break;
+            case PacketKind::Ack:
+                answer(packet);
+                fabric_.release(packet);
                 break;
             default:
                 fabric_.release(packet);
@@ -118,24 +136,31 @@ class Ndp final : public Transport {
     void time_out(std::uint32_t packet) override { allow_again(packet); }
 
   private:
-    // The state of a flow: what its sender may send, and what its receiver has not asked for.
+    // Of a connection: what its sender may send, and what its receiver has not asked for.
     struct State {
+        std::uint32_t window = 0;  // packets sent unasked; 0 before the first message
         std::uint32_t credit = 0;
-        std::uint32_t unasked = 0;   // packets that still need a pull
-        PacketList waiting;          // pulls to be sent; they were the packets that caused them
-        std::uint32_t next = kNone;  // flow behind it in the ring of its receiver
+        std::uint32_t open = 0;       // credit and packets that have not been answered
+        std::uint32_t held_back = 0;  // packets that go unasked when others have been answered
+        std::uint32_t unasked = 0;    // packets that still need a pull
+        PacketList waiting;           // pulls to be sent; they were the packets that caused them
+        std::uint32_t next = kNone;   // connection behind it in the ring of its receiver
     };
     struct Host {
         std::uint64_t next_pull_ps = 0;
-        std::uint32_t ring = kNone;  // the last of the flows with pulls to be sent
+        std::uint32_t ring = kNone;  // the last of the connections with pulls to be sent
         bool armed = false;
     };
+
+    State& state_of(std::uint32_t packet) {
+        return states_[fabric_.flow(fabric_.packet(packet).flow).connection];
+    }
 
     void receive(std::uint32_t packet) {
         const std::uint32_t id = fabric_.packet(packet).flow;
         Flow& flow = fabric_.flow(id);
         const bool done = ++flow.received == flow.packets;
-        if (states_[id].unasked != 0) {
+        if (states_[flow.connection].unasked != 0) {
             ask(packet, PacketKind::Pull);
         } else {
             fabric_.send_back(packet, PacketKind::Ack);
@@ -147,8 +172,9 @@ class Ndp final : public Transport {
 
     // Turns a packet that arrived into a pull, to be sent when it is its turn.
     void ask(std::uint32_t packet, PacketKind kind) {
-        const std::uint32_t id = fabric_.packet(packet).flow;
-        const std::uint32_t rank = fabric_.flow(id).destination;
+        const Flow& flow = fabric_.flow(fabric_.packet(packet).flow);
+        const std::uint32_t id = flow.connection;
+        const std::uint32_t rank = flow.destination;
         State& state = states_[id];
         Host& host = hosts_[rank];
         --state.unasked;
@@ -181,7 +207,7 @@ class Ndp final : public Transport {
         host.ring = id;
     }
 
-    // The flows of a receiver take turns, a pull each.
+    // The connections of a receiver take turns, a pull each.
     void on_pull(std::uint64_t rank) {
         Host& host = hosts_[rank];
         const std::uint32_t id = states_[host.ring].next;
@@ -204,13 +230,27 @@ class Ndp final : public Transport {
         fabric_.send_on(packet);
     }
 
+    // A packet has come that needed no pull: one that was held back may go in its place.
+    void answer(std::uint32_t packet) {
+        State& state = state_of(packet);
+        --state.open;
+        if (state.held_back > 0) {
+            const std::uint32_t id = fabric_.packet(packet).flow;
+            fabric_.settle(id);
+            --state.held_back;
+            ++state.open;
+            ++state.credit;
+            fabric_.wake(id);
+        }
+    }
+
     void allow(std::uint32_t packet, bool again) {
         if (again) {
             allow_again(packet);
         } else {
             const std::uint32_t id = fabric_.packet(packet).flow;
             fabric_.settle(id);
-            ++states_[id].credit;
+            ++states_[fabric_.flow(id).connection].credit;
             fabric_.wake(id);
         }
         fabric_.release(packet);
@@ -220,14 +260,14 @@ class Ndp final : public Transport {
         const std::uint32_t id = fabric_.packet(packet).flow;
         fabric_.settle(id);
         fabric_.send_again(id, fabric_.packet(packet).sequence);
-        ++states_[id].credit;
+        ++states_[fabric_.flow(id).connection].credit;
         fabric_.wake(id);
     }
 
     Fabric& fabric_;
     const NdpSettings settings_;
     std::uint64_t buffer_bytes_ = 0;
-    std::vector<State> states_;  // by flow
+    std::vector<State> states_;  // by connection
     std::vector<Host> hosts_;
 };
 

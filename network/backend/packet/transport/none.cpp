@@ -11,7 +11,8 @@ class NoControl final : public Transport {
     explicit NoControl(Fabric& fabric) : fabric_(fabric) {}
 
     PortLimits limits(const LinkClass& /*link_class*/) const override { return {}; }
-    void begin(std::uint32_t /*flow*/) override {}
+    bool remembers() const override { return false; }
+    void begin(std::uint32_t /*flow*/, std::uint64_t /*start_ps*/) override {}
 
     Sending next(std::uint32_t id, std::uint64_t /*start_ps*/) override {
         Flow& flow = fabric_.flow(id);

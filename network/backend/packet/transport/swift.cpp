@@ -20,6 +20,9 @@
 // The paper names the parameters and few values: base_target, ai, beta and max_mdf are the usual
 // ones of published simulations, hop_scale and fs_range are ours.
 //
+// The window is the connection's and lives on between messages. Timeouts count as one until a round
+// trip, or the timeout if that is longer, has passed: what was lost together is one event.
+//
 // Simplified: delay is that of the fabric only, hosts are immediate; every packet is acknowledged;
 // a packet is sent again when one that was made three or more later is acknowledged, or after the
 // timeout, and only packets that were really lost are.
@@ -35,7 +38,7 @@ namespace {
 constexpr std::uint32_t kWindowBits = 20;  // of a packet's fraction in a window
 constexpr std::uint64_t kPacket = std::uint64_t{1} << kWindowBits;
 constexpr std::uint64_t kOne = std::uint64_t{1} << 32;  // 1 in factors
-constexpr std::uint32_t kLaterAcks = 3;
+constexpr std::uint64_t kLaterAcks = 3;
 constexpr std::uint64_t kBufferPs = 75'000'000;
 
 struct SwiftSettings {
@@ -129,13 +132,24 @@ class Swift final : public Transport {
         return limits;
     }
 
-    void begin(std::uint32_t id) override {
-        if (id >= states_.size()) {
-            states_.resize(id + 1);
+    void open(std::uint32_t connection) override {
+        if (connection >= states_.size()) {
+            states_.resize(connection + 1);
         }
-        State& state = states_[id];
-        state = {};
+        states_[connection] = {};
+    }
+
+    void begin(std::uint32_t id, std::uint64_t /*start_ps*/) override {
+        if (id >= first_packets_.size()) {
+            first_packets_.resize(id + 1);
+        }
         const Flow& flow = fabric_.flow(id);
+        State& state = states_[flow.connection];
+        first_packets_[id] = state.packets;
+        state.packets += flow.packets;
+        if (state.window != 0) {
+            return;
+        }
         const PathCost cost = fabric_.path_cost(flow.source, flow.destination);
         state.base_target_ps =
             saturating_add(settings_.base_target_ps, cost.links * settings_.hop_scale_ps);
@@ -151,7 +165,7 @@ class Swift final : public Transport {
 
     Sending next(std::uint32_t id, std::uint64_t start_ps) override {
         Flow& flow = fabric_.flow(id);
-        State& state = states_[id];
+        State& state = state_of(id);
         // Below one packet a window means one packet in so many round trips.
         if (flow.all_sent() ||
             state.in_flight >= std::max<std::uint64_t>(state.window >> kWindowBits, 1)) {
@@ -182,20 +196,24 @@ class Swift final : public Transport {
             return;
         }
         fabric_.settle(id);
-        State& state = states_[id];
+        State& state = state_of(id);
         --state.in_flight;
         state.timeouts = 0;
         state.round_ps = fabric_.now_ps() - fabric_.packet(packet).tag;
         adapt(state);
         if (!state.lost.empty()) {
-            repair(id, fabric_.packet(packet).sequence);
+            repair(state, number_of(packet));
         }
         fabric_.wake(id);
+        for (const std::uint32_t flow : repaired_) {
+            fabric_.wake(flow);
+        }
+        repaired_.clear();
         fabric_.release(packet);
     }
 
     void lose(std::uint32_t packet) override {
-        fabric_.packets().append(states_[fabric_.packet(packet).flow].lost, packet);
+        fabric_.packets().append(state_of(fabric_.packet(packet).flow).lost, packet);
     }
 
     void time_out(std::uint32_t packet) override {
@@ -204,13 +222,18 @@ class Swift final : public Transport {
         }
         const std::uint32_t id = fabric_.packet(packet).flow;
         fabric_.settle(id);
-        State& state = states_[id];
+        State& state = state_of(id);
         forget(state, packet);
         --state.in_flight;
-        if (++state.timeouts >= settings_.reset_after) {
-            state.window = settings_.min_window;
-        } else {
-            shrink(state, settings_.max_mdf);
+        const std::uint64_t now = fabric_.now_ps();
+        if (state.timeouts == 0 ||
+            now - state.timed_out_ps >= std::max(state.round_ps, common_.timeout.ps)) {
+            state.timed_out_ps = now;
+            if (++state.timeouts >= settings_.reset_after) {
+                state.window = settings_.min_window;
+            } else {
+                shrink(state, settings_.max_mdf);
+            }
         }
         fabric_.send_again(id, fabric_.packet(packet).sequence);
         fabric_.wake(id);
@@ -220,14 +243,22 @@ class Swift final : public Transport {
     struct State {
         std::uint64_t window = 0;
         std::uint64_t base_target_ps = 0;
-        std::uint64_t round_ps = 0;   // the last round trip
-        std::uint64_t shrunk_ps = 0;  // when the window last shrank
-        std::uint64_t next_ps = 0;    // with a window below one packet: the next may start
-        PacketList lost;              // whose loss the sender has not noticed
+        std::uint64_t round_ps = 0;      // the last round trip
+        std::uint64_t shrunk_ps = 0;     // when the window last shrank
+        std::uint64_t next_ps = 0;       // with a window below one packet: the next may start
+        std::uint64_t timed_out_ps = 0;  // the last timeout that counted
+        std::uint64_t packets = 0;       // of all flows that have begun
+        PacketList lost;                 // whose loss the sender has not noticed
         std::uint32_t in_flight = 0;
         std::uint32_t timeouts = 0;  // in a row
         bool has_shrunk = false;
     };
+
+    State& state_of(std::uint32_t flow) { return states_[fabric_.flow(flow).connection]; }
+    // Of a packet in its connection.
+    std::uint64_t number_of(std::uint32_t packet) const {
+        return first_packets_[fabric_.packet(packet).flow] + fabric_.packet(packet).sequence;
+    }
 
     std::uint64_t target_ps(const State& state) const {
         // The root of a window in units of 2^-20 is that of packets in units of 2^-10. It is
@@ -274,20 +305,20 @@ class Swift final : public Transport {
     }
 
     // Sends again what was lost well before a packet that is acknowledged now.
-    void repair(std::uint32_t id, std::uint32_t acknowledged) {
-        State& state = states_[id];
+    void repair(State& state, std::uint64_t acknowledged) {
         PacketList unnoticed;
         bool any = false;
         while (!state.lost.empty()) {
             const std::uint32_t packet = fabric_.packets().take_first(state.lost);
-            Packet& lost = fabric_.packet(packet);
-            if (lost.sequence + std::uint64_t{kLaterAcks} > acknowledged) {
+            if (number_of(packet) + kLaterAcks > acknowledged) {
                 fabric_.packets().append(unnoticed, packet);
                 continue;
             }
+            Packet& lost = fabric_.packet(packet);
             lost.set_handled();
             --state.in_flight;
-            fabric_.send_again(id, lost.sequence);
+            fabric_.send_again(lost.flow, lost.sequence);
+            repaired_.push_back(lost.flow);
             any = true;
         }
         state.lost = unnoticed;
@@ -310,7 +341,9 @@ class Swift final : public Transport {
     Fabric& fabric_;
     const Settings common_;
     const SwiftSettings settings_;
-    std::vector<State> states_;  // by flow
+    std::vector<State> states_;                 // by connection
+    std::vector<std::uint64_t> first_packets_;  // by flow: packets of its connection before it
+    std::vector<std::uint32_t> repaired_;       // flows with packets to be sent again
 };
 
 }  // namespace

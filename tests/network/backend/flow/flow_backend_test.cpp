@@ -246,14 +246,15 @@ class EveryLinkAConstraint {
                 uses.push_back({links_[share.link], share.part});
             }
             uses_.push_back(uses);
-            starts.emplace(injections[i].at_ps + route.latency.ps, i);
+            latencies_ps_.push_back(route.latency.ps);
+            starts.emplace(injections[i].at_ps, i);
         }
         std::vector<std::uint64_t> arrivals(injections.size());
         while (!starts.empty() || solver_.flows() > 0) {
             const std::uint64_t start = starts.empty() ? kMaxPs : starts.begin()->first;
             const std::uint64_t now = std::min(start, solver_.next_completion().ps);
             for (const MaxMin::Completion& done : solver_.pop_completed({now})) {
-                arrivals[done.tag] = now;
+                arrivals[done.tag] = now + latencies_ps_[done.tag];
             }
             while (!starts.empty() && starts.begin()->first == now) {
                 const std::size_t i = starts.begin()->second;
@@ -273,6 +274,7 @@ class EveryLinkAConstraint {
     MaxMin solver_;
     std::vector<MaxMin::ConstraintId> links_;
     std::vector<std::vector<MaxMin::Use>> uses_;
+    std::vector<std::uint64_t> latencies_ps_;
 };
 
 std::vector<std::string> fabrics_of_many_ways() {

@@ -1,0 +1,70 @@
+#include "system/run/send_queues.h"
+
+#include <algorithm>
+
+namespace astra {
+
+void SendQueues::begin(const Program& program, std::uint32_t run_ahead) {
+    const Program::Order& order = program.order();
+    program_ = &program;
+    run_ahead_ = order.most_messages > run_ahead ? run_ahead : 0;
+    used_ = order.fans_out || run_ahead_ > 0;
+    if (!used_) {
+        return;
+    }
+    queues_.assign(std::size_t{program.members()} * order.queues, {});
+    ahead_.assign(run_ahead_ == 0 ? 0 : std::size_t{program.members()} * order.connections, 0);
+    waiting_.clear();
+    free_ = kNone;
+}
+
+void SendQueues::push(std::uint32_t member, std::uint32_t send, std::uint64_t at_ps) {
+    std::uint32_t number = free_;
+    if (number == kNone) {
+        number = static_cast<std::uint32_t>(waiting_.size());
+        waiting_.emplace_back();
+    } else {
+        free_ = waiting_[number].next;
+    }
+    waiting_[number] = {at_ps, send, kNone};
+    Queue& to = queue(member, program_->send(send).queue);
+    (to.first == kNone ? to.first : waiting_[to.last].next) = number;
+    to.last = number;
+}
+
+bool SendQueues::pop(std::uint32_t member, std::uint32_t number, Waiting& message) {
+    Queue& from = queue(member, number);
+    if (from.busy || from.first == kNone) {
+        return false;
+    }
+    const std::uint32_t first = from.first;
+    const Program::Send& send = program_->send(waiting_[first].send);
+    if (run_ahead_ > 0) {
+        if (ahead(member, send) == run_ahead_) {
+            return false;
+        }
+        ++ahead(member, send);
+    }
+    message = waiting_[first];
+    message.at_ps = std::max(message.at_ps, from.free_ps);
+    from.first = message.next;
+    waiting_[first].next = free_;
+    free_ = first;
+    from.busy = program_->order().fans_out;
+    return true;
+}
+
+void SendQueues::leaves(std::uint32_t member, std::uint32_t number, std::uint64_t at_ps) {
+    Queue& left = queue(member, number);
+    left.busy = false;
+    left.free_ps = std::max(left.free_ps, at_ps);
+}
+
+bool SendQueues::taken(std::uint32_t member, const Program::Send& send) {
+    if (run_ahead_ == 0) {
+        return false;
+    }
+    return ahead(member, send)-- == run_ahead_;
+}
+
+}  // namespace astra

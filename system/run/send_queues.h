@@ -1,0 +1,66 @@
+// The messages that members of a program have come to and that have not left: each queue of a
+// member keeps the order of the program (Program::Send::queue), and a sender runs only so far ahead
+// of a receiver.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "system/program/program.h"
+
+namespace astra {
+
+class SendQueues {
+  public:
+    struct Waiting {
+        std::uint64_t at_ps = 0;  // not before
+        std::uint32_t send = 0;
+        std::uint32_t next = 0;
+    };
+
+    // At most `run_ahead` messages of a connection that its receiver has not taken; 0: any number.
+    // Nothing is kept if no message can ever have to wait for another.
+    void begin(const Program& program, std::uint32_t run_ahead);
+    void clear() { used_ = false; }
+
+    bool used() const { return used_; }
+    // Whether queues go on only when they are told that a message has left.
+    bool one_at_a_time() const { return used_ && program_->order().fans_out; }
+
+    void push(std::uint32_t member, std::uint32_t send, std::uint64_t at_ps);
+    // Takes the first message of the queue out of it if it may leave by now or later.
+    bool pop(std::uint32_t member, std::uint32_t queue, Waiting& message);
+    // The message that was taken last leaves at that time, or has left.
+    void leaves(std::uint32_t member, std::uint32_t queue, std::uint64_t at_ps);
+    // The receiver has taken a message. True if the queue that it was in may go on.
+    bool taken(std::uint32_t member, const Program::Send& send);
+    // From now on any number may be ahead.
+    void forget_run_ahead() { run_ahead_ = 0; }
+
+  private:
+    static constexpr std::uint32_t kNone = 0xffffffffU;
+
+    struct Queue {
+        std::uint64_t free_ps = 0;  // the message before has left
+        std::uint32_t first = kNone;
+        std::uint32_t last = kNone;
+        bool busy = false;  // until it is told when the message before has left
+    };
+
+    Queue& queue(std::uint32_t member, std::uint32_t number) {
+        return queues_[std::size_t{member} * program_->order().queues + number];
+    }
+    std::uint32_t& ahead(std::uint32_t member, const Program::Send& send) {
+        return ahead_[std::size_t{member} * program_->order().connections + send.connection];
+    }
+
+    const Program* program_ = nullptr;
+    bool used_ = false;
+    std::uint32_t run_ahead_ = 0;
+    std::vector<Queue> queues_;         // by member and queue
+    std::vector<std::uint32_t> ahead_;  // by member and connection; empty without a limit
+    std::vector<Waiting> waiting_;
+    std::uint32_t free_ = kNone;
+};
+
+}  // namespace astra
