@@ -7,6 +7,15 @@
 
 namespace astra {
 
+namespace {
+
+// What the messages of a queue have in common.
+constexpr std::uint32_t kOfChannel = 0;
+constexpr std::uint32_t kOfThreadBlock = 1;
+constexpr std::uint32_t kOfConnection = 2;
+
+}  // namespace
+
 void SendOrder::number() {
     const std::uint32_t roles = program_.relation() == Relation::Absolute ? program_.members() : 1;
     for (std::uint32_t role = 0; role < roles; ++role) {
@@ -20,9 +29,6 @@ void SendOrder::number_role(std::uint32_t role) {
         std::uint32_t messages = 0;
         std::uint32_t last = 0;  // send
     };
-    constexpr std::uint32_t kOfChannel = 0;
-    constexpr std::uint32_t kOfThreadBlock = 1;
-    constexpr std::uint32_t kOfConnection = 2;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Connection> connections;  // peer, channel
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> queues;
     std::vector<std::uint32_t> connection_of_queue;

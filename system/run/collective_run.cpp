@@ -7,6 +7,13 @@
 
 namespace astra {
 
+namespace {
+
+// Channels of a communicator that have a key of their own.
+constexpr std::uint32_t kChannelNumbers = 1024;
+
+}  // namespace
+
 void CollectiveRun::begin(RunContext& context,
                           RunOwner& owner,
                           std::uint64_t id,
@@ -212,11 +219,12 @@ void CollectiveRun::left(std::uint64_t message) {
 }
 
 ChannelKey CollectiveRun::channel_of(const Program::Send& send) const {
-    // 1023 stands for all concurrent messages, of which a pair of members has one connection.
-    constexpr std::uint32_t kChannels = 1024;
-    const std::uint32_t channel =
-        send.channel == Program::kConcurrent ? kChannels - 1 : send.channel % (kChannels - 1);
-    return ChannelKey{1 + (communicator_ * kChannels + channel) % (index(kOneMessage) - 1)};
+    // The last one stands for all concurrent messages, of which a pair of members has one
+    // connection.
+    const std::uint32_t channel = send.channel == Program::kConcurrent
+                                      ? kChannelNumbers - 1
+                                      : send.channel % (kChannelNumbers - 1);
+    return ChannelKey{1 + (communicator_ * kChannelNumbers + channel) % (index(kOneMessage) - 1)};
 }
 
 SimTime CollectiveRun::transmit(std::uint32_t member, std::uint32_t send, SimTime at) {

@@ -72,6 +72,7 @@ class FirstLinks {
         std::uint32_t from = 0;
         std::uint32_t to = 0;
         std::uint32_t channel = 0;
+        // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
         auto operator<=>(const Edge&) const = default;
     };
     std::vector<Edge> edges_;
