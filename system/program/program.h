@@ -37,6 +37,10 @@
 
 namespace astra {
 
+// Messages of a connection that its receiver has not taken, at most: NCCL's slots of a channel. The
+// default of system.run_ahead, under which programs are proved.
+inline constexpr std::uint32_t kUsualRunAhead = 8;
+
 class Program {
   public:
     struct Send {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "astra/core/types.h"
+#include "system/program/program.h"
 
 namespace astra {
 
@@ -21,7 +22,7 @@ struct EndpointCosts {
     bool sends_in_order = true;
     // Messages of a connection of a collective that its receiver has not taken, at most; 0: any
     // number. As many as the slots of an NCCL channel (NCCL_STEPS).
-    std::uint32_t run_ahead = 8;
+    std::uint32_t run_ahead = kUsualRunAhead;
     // Whether a SEND is done for its rank when it has arrived, not when it has left.
     bool sends_end_on_arrival = false;
 

@@ -7,10 +7,21 @@
 #include "system/program/verifier/order_check.h"
 #include "system/program/verifier/race_check.h"
 #include "system/program/verifier/range_check.h"
+#include "system/program/verifier/run_ahead_check.h"
 #include "system/program/verifier/switch_check.h"
 #include "system/program/verifier/symbolic_state.h"
 
 namespace astra {
+
+namespace {
+
+std::string run_ahead_fault(const Program& program) {
+    return program.order().most_messages > kUsualRunAhead
+               ? RunAheadCheck(program, kUsualRunAhead).fault()
+               : "";
+}
+
+}  // namespace
 
 Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root) {
     std::string fault = range_fault(program, kind, root);
@@ -32,6 +43,9 @@ Verdict verify(const Program& program, CollectiveKind kind, std::uint32_t root) 
     if (fault.empty() && program.switch_operations() != nullptr) {
         fault = switch_fault(program);
     }
+    if (fault.empty()) {
+        fault = run_ahead_fault(program);
+    }
     return {fault.empty(), std::move(fault)};
 }
 
@@ -40,7 +54,7 @@ std::string traffic_fault(const Program& program) {
     if (fault.empty()) {
         fault = SymbolicExecution(program).run();
     }
-    return fault;
+    return fault.empty() ? run_ahead_fault(program) : fault;
 }
 
 }  // namespace astra

@@ -43,6 +43,8 @@
 // What a switch copies or sums up (switch_operations.h) is executed message by message, which gives
 // the same; switch_check.h has the rules for which messages these can be.
 //
+// At last, that it comes to its end though senders run only so far ahead (run_ahead_check.h).
+//
 // Cost, with n members, b blocks and m messages of c blocks: time m·c·n/64, memory n·b·n/64 words
 // (all_to_all: m, and n·n·n words). Meant for some 128 members, which takes below a second.
 #pragma once
