@@ -11,7 +11,6 @@ ProcessGroup::ProcessGroup(GroupId id,
                            const Topology& topology)
     : id_(id), name_(std::move(name)), ranks_(std::move(ranks)) {
     std::uint64_t grid_size = 1;
-    bool whole = true;
     for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
         std::vector<bool> seen(topology.ports(k));
         for (const std::uint32_t rank : ranks_) {
@@ -23,10 +22,10 @@ ProcessGroup::ProcessGroup(GroupId id,
             dimensions_.push_back({distinct, static_cast<std::uint32_t>(grid_size), k});
             spanned_.push_back(k);
             grid_size *= distinct;
-            whole = whole && distinct == topology.ports(k);
         }
     }
-    is_grid_ = whole && grid_size == ranks_.size() && std::is_sorted(ranks_.begin(), ranks_.end());
+    // As many ranks as the product of the subsets, without repeats: all of the product.
+    is_grid_ = grid_size == ranks_.size() && std::is_sorted(ranks_.begin(), ranks_.end());
     if (!is_grid_) {
         dimensions_ = {flat()};
     }

@@ -10,13 +10,15 @@
 
 namespace astra {
 
-// A group that is a whole sub-grid of the topology runs its collectives dimension by dimension; any
-// other runs them flat, as one ring, tree … over its ranks in the order in which they are listed.
+// A group that is a product of subsets of the topology's coordinates (all of one dimension and two
+// of the next, say), listed in ascending order, runs its collectives dimension by dimension over
+// these subsets, as in ASTRA-sim; any other runs them flat, as one ring, tree … over its ranks in
+// the order in which they are listed.
 class ProcessGroup {
   public:
     // One dimension of the group: position = … + coordinate · stride + …
     struct Dimension {
-        std::uint32_t size = 1;
+        std::uint32_t size = 1;  // of the subset
         std::uint32_t stride = 1;
         std::uint32_t of_topology = 0;  // which of the topology's it is
 
