@@ -43,6 +43,8 @@ class EventQueue {
     // now() never passes `limit`.
     bool run_until(SimTime limit,
                    std::uint64_t max_events = std::numeric_limits<std::uint64_t>::max());
+    // Lets time go by in which nothing happens. Requires that no event is due before `time`.
+    void pass_to(SimTime time) { now_ = time; }
     void run() {
         while (step()) {
         }

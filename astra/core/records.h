@@ -33,7 +33,8 @@ struct CollectiveRecord {
     Bytes total_bytes;      // the whole buffer, by which bandwidth is reckoned
     std::uint32_t ranks = 0;
     SimTime start;  // the first rank joins
-    SimTime end;    // the last rank leaves
+    SimTime end;    // the last rank leaves; of one that has not ended: as far as the run came
+    bool ended = true;
 };
 
 // The ranks of a group whose gradients are reduced together in training.
@@ -111,8 +112,8 @@ struct FlowRecord {
     RankId destination{};
     Bytes bytes;
     std::uint64_t after = 0;  // the flow that it waited for; 0 = none
-    SimTime start;            // injected
-    SimTime finish;           // received whole
+    SimTime start;            // injected; kMaxPs if the run did not come to it
+    SimTime finish;           // received whole; kMaxPs as above
     std::uint32_t job = 0;
 };
 

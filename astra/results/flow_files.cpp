@@ -21,6 +21,14 @@ void add_number(std::string& text, std::uint64_t number) {
     text.append(digits.data(), digits.size());
 }
 
+// Nothing for one that the run has not come to.
+void add_time(std::string& text, SimTime time) {
+    if (time.ps != kMaxPs) {
+        add_number(text, time.ps);
+    }
+    text += ',';
+}
+
 }  // namespace
 
 std::string flows_json(const RunResult& result) {
@@ -62,13 +70,15 @@ std::string flows_csv(const RunResult& result) {
                                            std::uint64_t{index(flow.source)},
                                            std::uint64_t{index(flow.destination)},
                                            flow.bytes.count,
-                                           flow.after,
-                                           flow.start.ps,
-                                           flow.finish.ps}) {
+                                           flow.after}) {
             add_number(text, number);
             text += ',';
         }
-        add_number(text, (flow.finish - flow.start).ps);
+        add_time(text, flow.start);
+        add_time(text, flow.finish);
+        if (flow.finish.ps != kMaxPs) {
+            add_number(text, (flow.finish - flow.start).ps);
+        }
         text += endings[flow.job];
     }
     return text;

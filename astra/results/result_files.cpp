@@ -28,7 +28,7 @@ template <class Record>
 struct Column {
     std::string_view name;
     bool is_text = false;
-    std::string (*value)(const Record& record) = nullptr;
+    std::string (*value)(const Record& record) = nullptr;  // "": there is none
 };
 
 std::string text_of(std::uint64_t number) {
@@ -59,7 +59,8 @@ constexpr std::array kCollectiveColumns = {
     Column<CollectiveRecord>{"bytes", false, [](const auto& c) { return text_of(c.bytes.count); }},
     Column<CollectiveRecord>{"ranks", false, [](const auto& c) { return text_of(c.ranks); }},
     Column<CollectiveRecord>{"start_ps", false, [](const auto& c) { return text_of(c.start.ps); }},
-    Column<CollectiveRecord>{"end_ps", false, [](const auto& c) { return text_of(c.end.ps); }},
+    Column<CollectiveRecord>{
+        "end_ps", false, [](const auto& c) { return c.ended ? text_of(c.end.ps) : ""; }},
 };
 
 constexpr std::array kLinkColumns = {
@@ -146,7 +147,9 @@ void write_list(std::string& text,
                            "{}\"{}\": {}",
                            &column == columns.data() ? "" : ", ",
                            column.name,
-                           column.is_text ? json_text(value) : value);
+                           column.is_text  ? json_text(value)
+                           : value.empty() ? "null"
+                                           : value);
         }
         text += "}";
         separator = ",\n";
@@ -172,6 +175,16 @@ std::string csv(const std::vector<Record>& records, const std::array<Column<Reco
     return text;
 }
 
+std::string unfinished_json(const RunResult& result) {
+    return result.unfinished.empty()
+               ? ""
+               : fmt::format(
+                     "  \"unfinished\": true,\n  \"unfinished_because\": {},\n"
+                     "  \"unfinished_ranks\": {},\n",
+                     json_text(result.unfinished),
+                     result.unfinished_ranks);
+}
+
 std::string indented(const std::string& json) {
     std::string result;
     for (const char c : json) {
@@ -188,9 +201,10 @@ std::string indented(const std::string& json) {
 std::string result_json(const RunResult& result) {
     std::string text;
     fmt::format_to(Out(text),
-                   "{{\n  \"schema\": 1,\n  \"version\": \"{}\",\n  \"simulated_ps\": {},\n"
+                   "{{\n  \"schema\": 1,\n  \"version\": \"{}\",\n{}  \"simulated_ps\": {},\n"
                    "  \"backend\": \"{}\",\n  \"configuration\": {},\n",
                    version(),
+                   unfinished_json(result),
                    result.simulated.ps,
                    result.backend,
                    indented(result.configuration));

@@ -80,7 +80,12 @@ void write_collectives(std::string& text, const RunResult& result) {
         return;
     }
     std::map<std::tuple<CollectiveKind, std::string, std::uint32_t>, KindTotal> totals;
+    std::size_t running = 0;
     for (const CollectiveRecord& c : result.collectives) {
+        if (!c.ended) {
+            ++running;
+            continue;
+        }
         KindTotal& total = totals[{c.kind, c.algorithm, c.ranks}];
         ++total.count;
         total.total_bytes = saturating_add(total.total_bytes, c.total_bytes.count);
@@ -120,6 +125,9 @@ void write_collectives(std::string& text, const RunResult& result) {
             size,
             to_text(Duration{static_cast<std::uint64_t>(mean_ps)}),
             total.seconds > 0 ? fmt::format("{:.3f}", total.bus_bytes / total.seconds / 1e9) : "-");
+    }
+    if (running > 0) {
+        fmt::format_to(Out(text), "                 and {} that had not ended\n", running);
     }
 }
 
@@ -222,8 +230,16 @@ double bus_factor(CollectiveKind kind, std::uint32_t ranks) {
 
 std::string summary(const RunResult& result) {
     std::string text;
+    if (!result.unfinished.empty()) {
+        text = fmt::format(
+            "unfinished       {}: what was simulated up to {}, without the end of {} of {} ranks\n",
+            result.unfinished,
+            time(result.ended),
+            result.unfinished_ranks,
+            result.ranks.size());
+    }
     if (!result.have_work) {
-        text = "nothing simulated  no op of any rank takes time or bytes\n";
+        text += "nothing simulated  no op of any rank takes time or bytes\n";
     }
     fmt::format_to(Out(text),
                    "astra {}\n"

@@ -17,17 +17,16 @@ std::uint64_t nearest_rank(std::uint64_t count, std::uint64_t permille) {
 
 FlowStatistics flow_statistics(std::span<const FlowRecord> flows) {
     FlowStatistics result;
-    if (flows.empty()) {
-        return result;
-    }
-    const std::uint64_t count = flows.size();
     unsigned __int128 finishes_ps = 0;
     unsigned __int128 durations_ps = 0;
     SimTime first{kMaxPs};
     SimTime last;
     std::vector<std::uint64_t> times_ps;
-    times_ps.reserve(count);
+    times_ps.reserve(flows.size());
     for (const FlowRecord& flow : flows) {
+        if (flow.finish.ps == kMaxPs) {
+            continue;
+        }
         const Duration duration = flow.finish - flow.start;
         times_ps.push_back(duration.ps);
         result.bytes = saturating_add(result.bytes, flow.bytes.count);
@@ -35,6 +34,10 @@ FlowStatistics flow_statistics(std::span<const FlowRecord> flows) {
         durations_ps += duration.ps;
         first = std::min(first, flow.start);
         last = std::max(last, flow.finish);
+    }
+    const std::uint64_t count = times_ps.size();
+    if (count == 0) {
+        return result;
     }
     result.count = count;
     result.makespan = last - first;

@@ -63,7 +63,7 @@ void add_training(const Layers& layers, const Observers& observers, RunResult& r
 RunCounts counts_of(const Layers& layers, const Observers& observers) {
     const ReplayCounts& replay = layers.replayer.counts();
     RunCounts counts;
-    counts.ops = replay.ops;
+    counts.ops = layers.replayer.finished() ? replay.ops : layers.replayer.finished_ops();
     counts.skipped_ops = replay.skipped;
     counts.ops_without_duration = replay.without_duration;
     counts.dropped_dependencies = layers.dropped_dependencies;
@@ -79,8 +79,12 @@ RunCounts counts_of(const Layers& layers, const Observers& observers) {
 
 }  // namespace
 
-RunResult make_result(const Layers& layers, const Observers& observers) {
+RunResult make_result(const Layers& layers,
+                      const Observers& observers,
+                      const std::string& unfinished) {
     RunResult result;
+    result.unfinished = unfinished;
+    result.unfinished_ranks = layers.ranks() - layers.finished_ranks();
     result.backend = layers.backend_info.name;
     result.ended = layers.queue.now();
     result.has_packets = layers.backend_info.has_packets();
@@ -95,7 +99,9 @@ RunResult make_result(const Layers& layers, const Observers& observers) {
     result.collectives = layers.collectives.records();
     result.links = layers.backend->link_records();
     result.dimensions = dimension_records(layers.topology, result.links);
-    add_training(layers, observers, result);
+    if (unfinished.empty()) {
+        add_training(layers, observers, result);
+    }
     // Those of the flow sets in the order of their jobs and files, then what the traces sent.
     result.flows = layers.flows.flow_records();
     observers.add_to(result);

@@ -1,13 +1,17 @@
 // The result of a run, out of its layers and observers.
 #pragma once
 
+#include <string>
+
 #include "astra/simulation/layers.h"
 #include "astra/simulation/observers.h"
 #include "astra/simulation/run_result.h"
 
 namespace astra {
 
-// Requires a finished run.
-RunResult make_result(const Layers& layers, const Observers& observers);
+// `unfinished`: RunResult::unfinished.
+RunResult make_result(const Layers& layers,
+                      const Observers& observers,
+                      const std::string& unfinished);
 
 }  // namespace astra

@@ -25,19 +25,26 @@ std::string join_lines(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-void check_finished(const Layers& layers, const RunLimits& limits) {
+std::string why_unfinished(Layers& layers, const RunLimits& limits) {
     if (layers.finished()) {
-        return;
+        return "";
     }
+    if (layers.queue.empty()) {
+        return "deadlock";
+    }
+    if (layers.queue.executed() >= limits.max_events) {
+        return "the limit of events is reached";
+    }
+    layers.queue.pass_to(limits.until);
+    return "the limit of simulated time is reached";
+}
+
+void refuse_unfinished(const Layers& layers, const std::string& why) {
     const std::uint32_t stuck = layers.ranks() - layers.finished_ranks();
-    const bool timed_out = !layers.queue.empty() && layers.queue.executed() < limits.max_events;
-    const std::string what = layers.queue.empty() ? "deadlock"
-                             : timed_out          ? "the limit of simulated time is reached"
-                                                  : "the limit of events is reached";
     std::string text =
         fmt::format("cannot finish: {} at {} ps (event {}): {} of {} ranks have not finished",
-                    what,
-                    timed_out ? limits.until.ps : layers.queue.now().ps,
+                    why,
+                    layers.queue.now().ps,
                     layers.queue.executed(),
                     stuck,
                     layers.ranks());

@@ -1,4 +1,4 @@
-// All that a finished run has to say, in plain values; the writers and the summary read nothing
+// All that a run has to say, in plain values; the writers and the summary read nothing
 // else.
 #pragma once
 
@@ -60,8 +60,10 @@ struct TrainingResult {
 };
 
 struct RunResult {
-    SimTime simulated;  // when the last rank finished
-    SimTime ended;      // when nothing was on its way any more: acknowledgements outlast the ranks
+    std::string unfinished;              // why not all ranks have finished; "" if they have
+    std::uint32_t unfinished_ranks = 0;  // up to `simulated`, which they are told of
+    SimTime simulated;                   // when the last rank finished
+    SimTime ended;  // when nothing was on its way any more: acknowledgements outlast the ranks
     std::string backend;
     bool links_are_shared = true;  // false: utilisation of links means nothing
     bool have_work = true;         // false: no op of any rank takes time or bytes

@@ -13,6 +13,7 @@ namespace astra {
 struct Simulation::Parts {
     Layers layers;
     Observers observers;
+    std::string unfinished;
 
     Parts(Study study, const Recording& recording)
         : layers(std::move(study), recording), observers(layers, recording) {}
@@ -43,10 +44,15 @@ bool Simulation::run(const RunLimits& limits, const Watcher& watcher) {
     layers.start();
     parts_->observers.start();
     if (!RunLoop(layers).run(limits, watcher)) {
+        parts_->unfinished = "interrupted";
+        parts_->observers.warn(layers.warnings);
         return false;
     }
-    check_finished(layers, limits);
     parts_->observers.warn(layers.warnings);
+    parts_->unfinished = why_unfinished(layers, limits);
+    if (!parts_->unfinished.empty()) {
+        refuse_unfinished(layers, parts_->unfinished);
+    }
     warn_of_the_run(layers);
     return true;
 }
@@ -79,8 +85,12 @@ const std::string& Simulation::output_folder() const {
     return parts_->layers.output.directory;
 }
 
+const std::string& Simulation::unfinished() const {
+    return parts_->unfinished;
+}
+
 RunResult Simulation::result() const {
-    return make_result(parts_->layers, parts_->observers);
+    return make_result(parts_->layers, parts_->observers, parts_->unfinished);
 }
 
 RunSchedule Simulation::schedule() const {

@@ -80,7 +80,10 @@ class Simulation {
     // output.directory of the study, "" if there is none.
     const std::string& output_folder() const;
 
-    // Requires that run() has returned true. Outlives the simulation.
+    // Why run() stopped before the end, at a limit, in a deadlock or by its watcher; "" otherwise.
+    const std::string& unfinished() const;
+    // Requires that run() has returned true, or that unfinished() says why not: then it is what was
+    // simulated so far. Outlives the simulation.
     RunResult result() const;
 
     // What the policy of transfers came to (run_schedule.h). Requires a single job, of traces,

@@ -62,7 +62,7 @@ class CollectiveEngine {
     // Tells the recorder of the phases of chunks and of waiting; null for none. Before the run.
     void record(Recorder* recorder) { context_.recorder = recorder; }
 
-    // Finished collectives, in the order in which they ended.
+    // As in CollectiveRelease.
     std::vector<CollectiveRecord> records() const { return release_.records(); }
     std::uint64_t messages() const { return context_.messages; }
     std::uint64_t bytes() const { return context_.bytes; }

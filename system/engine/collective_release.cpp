@@ -1,5 +1,7 @@
 #include "system/engine/collective_release.h"
 
+#include <algorithm>
+
 namespace astra {
 
 void CollectiveRelease::leave_after(Duration time,
@@ -62,6 +64,26 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
                            finished.plan->members,
                            finished.start,
                            finished.end});
+    }
+    std::vector<const CollectiveInstance*> open;
+    for (std::uint32_t group = 0; group < matching_.groups(); ++group) {
+        const auto more = matching_.open(GroupId{group});
+        open.insert(open.end(), more.begin(), more.end());
+    }
+    std::sort(open.begin(), open.end(), [](const auto* a, const auto* b) {
+        return a->created < b->created;
+    });
+    for (const CollectiveInstance* instance : open) {
+        records.push_back({instance->group().name(),
+                           instance->sequence,
+                           instance->request.kind,
+                           instance->plan->algorithm,
+                           instance->request.bytes,
+                           instance->total(),
+                           instance->plan->members,
+                           instance->start,
+                           context_.queue.now(),
+                           false});
     }
     return records;
 }

@@ -24,7 +24,8 @@ class CollectiveRelease {
     // The same after a time in which nothing of the collective is simulated.
     void leave_after(Duration time, const CollectiveInstance& instance, std::uint32_t position);
 
-    // Finished collectives, in the order in which they ended.
+    // Finished collectives, in the order in which they ended; then, of a run that has not finished,
+    // those that somebody has come to, in the order in which they began.
     std::vector<CollectiveRecord> records() const;
 
   private:

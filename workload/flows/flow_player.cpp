@@ -140,7 +140,8 @@ std::vector<RankRecord> FlowPlayer::rank_records() const {
     std::vector<RankRecord> records;
     records.reserve(ranks_.size());
     for (const Rank& rank : ranks_) {
-        records.push_back(rank.activity.record(RankId{rank.fabric_rank}, rank.finish));
+        const SimTime finish = rank.flows_left == 0 ? rank.finish : queue_.now();
+        records.push_back(rank.activity.record(RankId{rank.fabric_rank}, finish));
     }
     std::sort(records.begin(), records.end(), [](const RankRecord& a, const RankRecord& b) {
         return a.rank < b.rank;

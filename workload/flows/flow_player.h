@@ -59,7 +59,7 @@ class FlowPlayer {
 
   private:
     // Instead of a time: the flow has not got there.
-    static constexpr std::uint64_t kNotYet = ~std::uint64_t{0};
+    static constexpr std::uint64_t kNotYet = kMaxPs;
     static constexpr std::uint32_t kNoEntry = 0xffffffffU;
 
     struct Player {

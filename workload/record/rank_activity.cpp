@@ -32,14 +32,17 @@ void RankActivity::pass(SimTime now) {
 }
 
 RankRecord RankActivity::record(RankId rank, SimTime finish) const {
-    const std::uint64_t busy_ps = compute_.ps + exposed_communication_.ps + exposed_memory_.ps;
+    RankActivity all = *this;
+    all.pass(finish);  // what is still running
+    const std::uint64_t busy_ps =
+        all.compute_.ps + all.exposed_communication_.ps + all.exposed_memory_.ps;
     return {rank,
             finish,
-            compute_,
-            communication_,
-            memory_,
-            exposed_communication_,
-            exposed_memory_,
+            all.compute_,
+            all.communication_,
+            all.memory_,
+            all.exposed_communication_,
+            all.exposed_memory_,
             {finish.ps - busy_ps}};
 }
 

@@ -22,6 +22,7 @@ class RankActivity {
         pass(now);
         --running_[static_cast<std::size_t>(what)];
     }
+    // `finish`: when it finished, or how far the run came without it.
     RankRecord record(RankId rank, SimTime finish) const;
 
   private:

@@ -275,7 +275,8 @@ std::vector<WindowRecord> Replayer::windows(std::uint32_t job,
 std::vector<RankRecord> Replayer::records() const {
     std::vector<RankRecord> records;
     for (const ReplayedRank& rank : ranks_) {
-        records.push_back(rank.activity.record(RankId{rank.fabric_rank}, rank.finish));
+        const SimTime finish = rank.streams.ops_left() == 0 ? rank.finish : queue_.now();
+        records.push_back(rank.activity.record(RankId{rank.fabric_rank}, finish));
     }
     std::sort(records.begin(), records.end(), [](const RankRecord& a, const RankRecord& b) {
         return a.rank < b.rank;

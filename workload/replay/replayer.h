@@ -82,7 +82,8 @@ class Replayer {
     bool finished() const { return finished_ranks_ == ranks_.size(); }
     std::uint64_t finished_ops() const { return finished_ops_; }
     const ReplayCounts& counts() const { return counts_; }
-    // Sorted by rank of the fabric; ranks without a job are left out.
+    // Sorted by rank of the fabric; ranks without a job are left out. One that has not finished is
+    // told of up to now.
     std::vector<RankRecord> records() const;
 
     // For each rank that has not finished what its unfinished ops wait for; at most `most` lines.

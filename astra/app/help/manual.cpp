@@ -67,7 +67,7 @@ constexpr const char* kStatus =
     ".TP\n2\nthe input is wrong, or output cannot be written\n"
     ".TP\n3\nthe run cannot finish, or a limit is reached\n"
     ".TP\n4\na bug of the program\n"
-    ".TP\n130\ninterrupted\n";
+    ".TP\n130\ninterrupted; what was simulated so far is written, marked unfinished\n";
 
 }  // namespace
 

@@ -36,11 +36,15 @@ void declare(OptionSet& options) {
     options.add_value(
         "output,o", "DIR", "folder of result.json and the CSV files (default: none are written)");
     declare_timeline_options(options);
-    options.add_value("until",
-                      "TIME",
-                      "stops with status 3 at this simulated time, as in 5ms (default: no limit)");
     options.add_value(
-        "max-events", "N", "stops with status 3 after so many events (default: no limit)");
+        "until",
+        "TIME",
+        "stops with status 3 at this simulated time, as in 5ms, and writes what there is "
+        "(default: no limit)");
+    options.add_value(
+        "max-events",
+        "N",
+        "stops with status 3 after so many events, and writes what there is (default: no limit)");
     declare_record_option(options);
     options.add_flag("check", "reads and validates everything, simulates nothing");
     options.add_flag("strict", "warnings are errors");
@@ -100,12 +104,36 @@ bool run_to_end(Simulation& simulation, const RunLimits& limits, bool quiet) {
     });
 }
 
+void print_interruption(const std::optional<OutputFolder>& output) {
+    fmt::print(stderr,
+               "astra: interrupted; {}\n",
+               output ? "what was simulated so far is in " + output->path() + ", marked unfinished"
+                      : "no folder was named, nothing was written");
+}
+
 void print_result(const RunResult& result, const std::optional<OutputFolder>& output) {
     std::fputs(summary(result).c_str(), stdout);
     if (output) {
         fmt::print("results          {}/result.json and {} CSV files\n",
                    output->path(),
                    output->written().size() - 1);
+    }
+}
+
+// What `simulation` has come to, finished or not.
+void write_result(const Simulation& simulation,
+                  std::optional<Timeline>& timeline,
+                  std::optional<OutputFolder>& output,
+                  bool quiet) {
+    if (timeline) {
+        timeline->close();
+    }
+    const RunResult result = simulation.result();
+    if (output) {
+        write_result_files(result, *output);
+    }
+    if (!quiet) {
+        print_result(result, output);
     }
 }
 
@@ -132,24 +160,27 @@ int simulate_study(const OptionSet& options) {
         });
         simulation.subscribe(*timeline);
     }
-    if (!run_to_end(simulation, limits, options.flag("quiet"))) {
-        fmt::print(stderr,
-                   "astra: interrupted; nothing was written{}\n",
-                   output ? " to " + output->path() : "");
-        return kInterrupted;
+    const bool quiet = options.flag("quiet");
+    const auto write = [&] {
+        printed = print_warnings(simulation.warnings(), printed);
+        if (simulation.unfinished().empty()) {
+            refuse_warnings(options, printed);
+        }
+        write_result(simulation, timeline, output, quiet);
+    };
+    try {
+        if (!run_to_end(simulation, limits, quiet)) {
+            write();
+            print_interruption(output);
+            return kInterrupted;
+        }
+    } catch (const SimulationError&) {
+        if (!simulation.unfinished().empty()) {
+            write();
+        }
+        throw;
     }
-    if (timeline) {
-        timeline->close();
-    }
-    printed = print_warnings(simulation.warnings(), printed);
-    refuse_warnings(options, printed);
-    const RunResult result = simulation.result();
-    if (output) {
-        write_result_files(result, *output);
-    }
-    if (!options.flag("quiet")) {
-        print_result(result, output);
-    }
+    write();
     return 0;
 }
 
