@@ -60,6 +60,19 @@ std::string misspelling_of(const ConfigNode& map, std::string_view key) {
 
 }  // namespace
 
+std::vector<std::string> ConfigView::written_paths() const {
+    std::vector<std::string> paths;
+    for (const auto& child : node_->children) {
+        if (child->kind == ConfigNode::Kind::Map) {
+            const auto below = ConfigView(child.get()).written_paths();
+            paths.insert(paths.end(), below.begin(), below.end());
+        } else if (!child->is_default) {
+            paths.push_back(path_of(*child));
+        }
+    }
+    return paths;
+}
+
 bool ConfigView::has(std::string_view key) const {
     return written_child(*this, *node_, key) != nullptr;
 }

@@ -34,6 +34,9 @@ class ConfigView {
     // (key, value) in file order; marks every key as read.
     std::vector<std::pair<std::string, ConfigView>> entries() const;
 
+    // The paths of what the user has written below this map, without marking anything as read.
+    std::vector<std::string> written_paths() const;
+
     // --- scalars of a map, with a default that is recorded ---
     std::string string_or(std::string_view key, std::string_view fallback) const;
     bool bool_or(std::string_view key, bool fallback) const;

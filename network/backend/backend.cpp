@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "astra/config/registry_choice.h"
@@ -67,6 +68,25 @@ void check_other_sections(const BackendInfo& chosen, const ConfigView& network) 
         if (backend != &chosen && backend->check != nullptr && network.has(backend->name)) {
             backend->check(network);
         }
+    }
+}
+
+void warn_of_idle_section(const ConfigView& section, const std::string& why, Warnings& warnings) {
+    const std::vector<std::string> paths = section.written_paths();
+    if (!paths.empty()) {
+        warnings.add(joined(paths, " and ") + ": no effect: " + why);
+    }
+}
+
+void warn_of_idle_keys(const BackendInfo& chosen, const ConfigView& network, Warnings& warnings) {
+    for (const BackendInfo* backend : backends()) {
+        if (backend != &chosen && network.has(backend->name)) {
+            warn_of_idle_section(
+                network.at(backend->name), "the backend is " + std::string(chosen.name), warnings);
+        }
+    }
+    if (chosen.warn != nullptr) {
+        chosen.warn(network, warnings);
     }
 }
 

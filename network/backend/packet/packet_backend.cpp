@@ -1,6 +1,7 @@
 #include "network/backend/packet/packet_backend.h"
 
 #include <algorithm>
+#include <string>
 
 #include "astra/config/registry_choice.h"
 
@@ -43,6 +44,21 @@ void check_settings(const ConfigView& network) {
 }
 
 namespace {
+
+void warn_of_idle_settings(const ConfigView& network, Warnings& warnings) {
+    const ConfigView section = network.section("packet");
+    const TransportInfo& chosen = chosen_transport(network);
+    const std::string why = "the transport is " + std::string(chosen.name);
+    for (const TransportInfo* transport : transports()) {
+        if (transport != &chosen && section.has(transport->name)) {
+            warn_of_idle_section(section.at(transport->name), why, warnings);
+        }
+    }
+    if (section.has("buffer") && !chosen.limits_buffers(section.section(chosen.name))) {
+        warnings.add(section.at("buffer").path() + ": no effect: " + why +
+                     ", which loses nothing in full buffers");
+    }
+}
 
 // Packets that are stored and forwarded, under transport none. When packet p has left link l, at
 //   D(p, l) = max(D(p, l - 1), D(p - 1, l)) + w(l),
@@ -97,6 +113,7 @@ const BackendInfo kPacketBackend = {
                 const ConfigView& network) -> std::unique_ptr<NetworkBackend> {
         return std::make_unique<packet::PacketBackend>(queue, routing, network);
     },
-    .check = packet::check_settings};
+    .check = packet::check_settings,
+    .warn = packet::warn_of_idle_settings};
 
 }  // namespace astra

@@ -66,6 +66,8 @@ struct TransportInfo {
                                         const ConfigView& section);
     // Throws what build() would throw about the section; for studies that carry several.
     void (*check)(const Settings& settings, const ConfigView& section);
+    // Whether the key `buffer` has an effect.
+    bool (*limits_buffers)(const ConfigView& section);
 };
 
 const Registry<TransportInfo>& transports();

@@ -312,7 +312,7 @@ const TransportInfo kDcqcnTransport = {
                 const ConfigView& section) -> std::unique_ptr<Transport> {
         return std::make_unique<Dcqcn>(fabric, common, read_dcqcn(common, section));
     },
-    .check = [](const Settings& common,
-                const ConfigView& section) { read_dcqcn(common, section); }};
+    .check = [](const Settings& common, const ConfigView& section) { read_dcqcn(common, section); },
+    .limits_buffers = [](const ConfigView& section) { return !section.bool_or("pfc", true); }};
 
 }  // namespace astra::packet

@@ -283,6 +283,7 @@ const TransportInfo kNdpTransport = {
                 const ConfigView& section) -> std::unique_ptr<Transport> {
         return std::make_unique<Ndp>(fabric, common, read(common, section));
     },
-    .check = [](const Settings& common, const ConfigView& section) { read(common, section); }};
+    .check = [](const Settings& common, const ConfigView& section) { read(common, section); },
+    .limits_buffers = [](const ConfigView&) { return true; }};
 
 }  // namespace astra::packet

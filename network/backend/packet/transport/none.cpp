@@ -56,6 +56,7 @@ const TransportInfo kNoneTransport = {
     .build = [](Fabric& fabric, const Settings&, const ConfigView&) -> std::unique_ptr<Transport> {
         return std::make_unique<NoControl>(fabric);
     },
-    .check = [](const Settings&, const ConfigView&) {}};
+    .check = [](const Settings&, const ConfigView&) {},
+    .limits_buffers = [](const ConfigView&) { return false; }};
 
 }  // namespace astra::packet

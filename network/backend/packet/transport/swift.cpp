@@ -358,6 +358,7 @@ const TransportInfo kSwiftTransport = {
                 const ConfigView& section) -> std::unique_ptr<Transport> {
         return std::make_unique<Swift>(fabric, common, read(section));
     },
-    .check = [](const Settings&, const ConfigView& section) { read(section); }};
+    .check = [](const Settings&, const ConfigView& section) { read(section); },
+    .limits_buffers = [](const ConfigView&) { return true; }};
 
 }  // namespace astra::packet
