@@ -20,9 +20,11 @@ ChunkPipeline::ChunkPipeline(RunContext& context,
                              const EngineConfig& config,
                              ProgramCache& programs,
                              CollectiveRelease& release,
-                             bool pass_younger)
+                             bool pass_younger,
+                             bool links_are_shared)
     : context_(context),
       config_(config),
+      links_are_shared_(links_are_shared),
       programs_(programs),
       release_(release),
       runs_(context, programs, config.queues.queues, *this),
@@ -55,8 +57,12 @@ void ChunkPipeline::cut(CollectiveInstance& instance, CollectivePlan& plan) {
     if (plan.has_phases()) {
         const DimensionOrder& order =
             plan.dimensions.size() > 1 ? *config_.plan.dimension_order : kAscendingDimensionOrder;
-        const auto sequences =
-            order.orders({plan, instance.chunks.size(), instance.chunk_bytes(0), programs_});
+        const auto sequences = order.orders({plan,
+                                             instance.chunks.size(),
+                                             instance.chunk_bytes(0),
+                                             programs_,
+                                             config_.queues.active_chunks,
+                                             links_are_shared_});
         for (std::size_t chunk = 0; chunk < sequences.size(); ++chunk) {
             const ChunkPhases& phases = plan.phases(sequences[chunk]);
             instance.chunks[chunk] = {&phases, runs};

@@ -23,7 +23,8 @@ class ChunkPipeline final : private RunOwner {
                   const EngineConfig& config,
                   ProgramCache& programs,
                   CollectiveRelease& release,
-                  bool pass_younger);
+                  bool pass_younger,
+                  bool links_are_shared);
 
     // Cuts a collective whose first member has come into chunks, and gives each its order of
     // dimensions; one without phases is one chunk. Throws InputError on more than can be simulated.
@@ -43,6 +44,7 @@ class ChunkPipeline final : private RunOwner {
 
     RunContext& context_;
     const EngineConfig& config_;
+    const bool links_are_shared_;
     ProgramCache& programs_;
     CollectiveRelease& release_;
     PhaseRuns runs_;

@@ -40,7 +40,8 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
       plans_(config.plan, routing, tuner_, warnings),
       programs_(routing, config.endpoint),
       release_(context_, matching_),
-      pipeline_(context_, topology_, config, programs_, release_, pass_younger) {}
+      pipeline_(
+          context_, topology_, config, programs_, release_, pass_younger, backend.shares_links()) {}
 
 GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t> ranks) {
     const GroupId id{static_cast<std::uint32_t>(groups_.size())};

@@ -32,6 +32,8 @@ struct ChunksToOrder {
     std::uint64_t chunks = 1;
     Bytes chunk;  // the whole buffer of the first one; none is longer
     PhaseLoads& loads;
+    std::uint32_t active_chunks = 1;  // of a rank in a dimension at once
+    bool links_are_shared = true;     // by the messages on them
 };
 
 struct DimensionOrder {

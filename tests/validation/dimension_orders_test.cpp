@@ -151,5 +151,26 @@ TEST(DimensionOrdersTest, RefusesMoreChunksThanFitIntoMemory) {
     }
 }
 
+// Four chunks cannot be spread over four dimensions: each is larger in its first one than all four
+// are in the ascending order, as a forecast of both shows.
+TEST(ThemisOrder, IsAscendingWhereThatIsBetter) {
+    const auto time = [](const char* order) {
+        return test::run_study(
+                   fmt::format(
+                       "workload: {{generate: {{kind: collective, bytes: 64MiB}}}}\n"
+                       "system: {{chunks: 4, active_chunks: 8, dimension_order: {}, "
+                       "collectives: {{all_reduce: direct}}}}\n"
+                       "network: {{backend: congestion_aware, dimensions: ["
+                       "{{topology: fully_connected, ranks: 4, bandwidth: 400GB/s, latency: "
+                       "100ns}}, {{topology: fully_connected, ranks: 2, bandwidth: 200GB/s, "
+                       "latency: 0ns}}, {{topology: fully_connected, ranks: 3, bandwidth: "
+                       "100GB/s, latency: 500ns}}, {{topology: fully_connected, ranks: 2, "
+                       "bandwidth: 100GB/s, latency: 0ns}}]}}\n",
+                       order))
+            .simulated.ps;
+    };
+    EXPECT_EQ(time("themis"), time("ascending"));
+}
+
 }  // namespace
 }  // namespace astra

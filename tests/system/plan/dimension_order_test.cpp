@@ -117,7 +117,7 @@ TEST_F(DimensionOrderTest, ThemisFillsTheDimensionWithTheLeastLoad) {
 // differ by less stay as they are.
 TEST_F(DimensionOrderTest, ThemisKeepsTheOrderWhileLoadsAreNearlyEqual) {
     const auto first = [&](std::uint64_t one_ps, std::uint64_t other_ps) {
-        return orders("themis", CollectiveKind::ReduceScatter, 1, {64}, {one_ps, other_ps}).at(0);
+        return orders("themis", CollectiveKind::ReduceScatter, 2, {64}, {one_ps, other_ps}).at(0);
     };
     EXPECT_EQ(first(101, 100), kUp);
     EXPECT_EQ(first(102, 100), kDown);
