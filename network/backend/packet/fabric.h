@@ -59,6 +59,7 @@ class Fabric {
     void wake(std::uint32_t flow) { hosts_.wake(flow); }
     void send_again(std::uint32_t flow, std::uint32_t sequence) {
         repair_.send_again(flow, sequence);
+        hosts_.keep_again(flow);
     }
     std::uint32_t take_sequence(Flow& flow) { return repair_.take_sequence(flow); }
 

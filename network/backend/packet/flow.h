@@ -46,6 +46,8 @@ struct Connection {
     std::uint32_t flows = 0;        // that have not been freed
     std::uint32_t watchers = 0;     // flows that have not left and tell when they have
     bool watched = false;           // an event is to look when the one that is sending has left
+    // Flows before the one that is sending with packets to be sent again, oldest first.
+    std::vector<std::uint32_t> again;
 };
 
 // What a flow is at one of the links that it may start on.

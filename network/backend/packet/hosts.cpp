@@ -155,6 +155,9 @@ void Hosts::start_next(std::uint32_t link) {
     unwatch_feeders(done);
     const std::uint32_t next = flows_[done].behind;
     connections_[connection_id].sending = next;
+    if (!flows_[done].all_sent()) {
+        keep_again(done);
+    }
     if (next == kNone) {
         return;
     }
@@ -311,20 +314,34 @@ void Hosts::settle(std::uint32_t id) {
     }
 }
 
+void Hosts::keep_again(std::uint32_t id) {
+    Connection& connection = connections_[flows_[id].connection];
+    if (connection.sending != id &&
+        std::find(connection.again.begin(), connection.again.end(), id) == connection.again.end()) {
+        connection.again.push_back(id);
+    }
+}
+
+// Whatever the flow's connection still has to send may go on, what is sent again first: the flow
+// that was told of it is not always the one that waits.
 void Hosts::wake(std::uint32_t id) {
-    const std::uint32_t sending = connections_[flows_[id].connection].sending;
-    if (sending == kNone || sending == id) {
+    const std::uint32_t connection_id = flows_[id].connection;
+    for (std::size_t i = 0; i < connections_[connection_id].again.size();) {
+        const std::uint32_t waiting = connections_[connection_id].again[i];
+        if (flows_[waiting].all_sent()) {
+            std::vector<std::uint32_t>& again = connections_[connection_id].again;
+            again.erase(again.begin() + static_cast<std::ptrdiff_t>(i));
+            continue;
+        }
+        wake_flow(waiting);
+        ++i;
+    }
+    const std::uint32_t sending = connections_[connection_id].sending;
+    if (sending == kNone) {
         wake_flow(id);
         return;
     }
-    if (!flows_[id].all_sent()) {
-        wake_flow(id);
-    }
-    // It may have come to its end meanwhile, and the next may have taken its turn.
-    const std::uint32_t now_sending = connections_[flows_[id].connection].sending;
-    if (now_sending != kNone) {
-        wake_flow(now_sending);
-    }
+    wake_flow(sending);
 }
 
 void Hosts::settle_flow(std::uint32_t id) {
@@ -501,6 +518,7 @@ void Hosts::let_go(std::uint32_t id) {
 void Hosts::free_flow(std::uint32_t id) {
     const std::uint32_t connection_id = flows_[id].connection;
     flows_[id].live = false;
+    std::erase(connections_[connection_id].again, id);
     remove_feeders(id);
     flows_.free(id);
     release_connection(connection_id);

@@ -40,6 +40,8 @@ class Hosts {
     Flow& flow(std::uint32_t id) { return flows_[id]; }
     void settle(std::uint32_t flow);
     void wake(std::uint32_t flow);
+    // The flow has a packet to be sent again.
+    void keep_again(std::uint32_t flow);
     // The last packet of the flow is there. Runs the callback, which may send messages, as soon as
     // the flows before it in its connection are there too.
     void deliver(std::uint32_t flow);
