@@ -51,6 +51,7 @@ void all_to_all(std::uint32_t n, ProgramBuilder& builder) {
 }
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
+    builder.take_turns(0);
     if (shape.kind == CollectiveKind::AllToAll) {
         all_to_all(shape.members, builder);
         return;

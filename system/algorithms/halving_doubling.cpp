@@ -53,6 +53,7 @@ std::string limit(const ProgramShape& shape) {
 }
 
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
+    builder.take_turns(0);
     const std::uint32_t power = std::bit_floor(shape.members);
     const Payload whole{0, 1, power};
     if (member >= power) {

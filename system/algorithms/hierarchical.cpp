@@ -168,6 +168,7 @@ class Emitter {
         ProgramShape shape = level.shape;
         shape.kind = kind;
         builder_.enter_level(static_cast<std::uint32_t>(number + 1));
+        builder_.take_no_turns();
         const bool absolute = level.algorithm->relation(shape) == Relation::Absolute;
         level.algorithm->emit(
             shape, absolute ? member_ / level.stride % level.members : 0, builder_);

@@ -12,6 +12,7 @@ namespace astra {
 namespace {
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
+    builder.take_turns(0);
     const bool xor_partner = std::has_single_bit(shape.members);
     for (std::uint32_t k = 1; k < shape.members; ++k) {
         const std::uint32_t from = xor_partner ? k : shape.members - k;

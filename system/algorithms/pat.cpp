@@ -80,6 +80,7 @@ struct Ends {
 };
 
 void emit(const ProgramShape& shape, std::uint32_t, ProgramBuilder& builder) {
+    builder.take_turns(0);
     const std::uint32_t n = shape.members;
     const Walk walk(n, shape.parameter);
     if (shape.kind != CollectiveKind::AllGather) {

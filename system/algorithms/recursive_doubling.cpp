@@ -49,6 +49,7 @@ void all_reduce(std::uint32_t members, std::uint32_t member, ProgramBuilder& bui
 }
 
 void emit(const ProgramShape& shape, std::uint32_t member, ProgramBuilder& builder) {
+    builder.take_turns(0);
     const std::uint32_t n = shape.members;
     // The blocks of the `distance` members around a member, and around its peer.
     const auto near = [](std::uint32_t distance) { return Payload{0, 1, distance}; };

@@ -16,8 +16,9 @@ void emit_steps(std::span<const Ring> rings,
             builder.use_channel(ring);
             builder.send(rings[ring].peer(1), rings[ring].owned(sent));
         }
-        for (const Ring& ring : rings) {
-            builder.receive(ring.peer(size - 1), ring.owned(sent + size - 1), reduce);
+        for (std::uint32_t ring = 0; ring < rings.size(); ++ring) {
+            builder.take_turns(ring);
+            builder.receive(rings[ring].peer(size - 1), rings[ring].owned(sent + size - 1), reduce);
         }
     }
 }

@@ -41,6 +41,24 @@ std::uint32_t Program::sender_of(std::uint32_t receiver, std::uint32_t send) con
     return static_cast<std::uint32_t>(after - first_step_.begin() - 1);
 }
 
+std::span<const std::uint32_t> Program::in_turn(std::uint32_t receiver,
+                                                std::uint32_t turns,
+                                                std::uint32_t left) const {
+    const std::size_t role = relation_ == Relation::Absolute ? receiver : 0;
+    const std::size_t list = role * order_.turns + turns;
+    const auto turn = [&](std::uint32_t receive) { return sends_[receives_[receive].send].turn; };
+    const auto first = std::lower_bound(
+        turns_.begin() + first_turn_[list],
+        turns_.begin() + first_turn_[list + 1],
+        left,
+        [&](std::uint32_t receive, std::uint32_t wanted) { return turn(receive) < wanted; });
+    auto end = first;
+    while (end != turns_.begin() + first_turn_[list + 1] && turn(*end) == left) {
+        ++end;
+    }
+    return {first, end};
+}
+
 std::uint64_t Program::longer_blocks(const Payload& payload,
                                      std::uint32_t member,
                                      std::uint64_t longer) const {

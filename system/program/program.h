@@ -56,7 +56,11 @@ class Program {
         std::uint32_t connection = 0;
         std::uint32_t sender = 0;  // in an absolute program
         bool is_last = false;      // of its connection
+        // At the receiver: of these, `turn` leave before it (ProgramBuilder::take_turns).
+        std::uint32_t turns = kNoTurns;
+        std::uint32_t turn = 0;
     };
+    static constexpr std::uint32_t kNoTurns = 0xffffffffU;
     // The channel of messages that leave beside all others of their member; a connection a peer.
     static constexpr std::uint32_t kConcurrent = 0xffffffffU;
     // What an engine has to keep for each member, and whether it has to do so at all.
@@ -65,6 +69,8 @@ class Program {
         std::uint32_t connections = 0;    // at most, of a member
         std::uint32_t most_messages = 0;  // of a connection
         bool fans_out = false;            // some queue has messages to several peers
+        std::uint32_t turns = 0;          // at most, that are taken at a member
+        bool takes_turns = false;         // some of them by messages of several peers
     };
     struct Receive {
         std::uint32_t peer = 0;
@@ -155,6 +161,11 @@ class Program {
         return relation_ == Relation::Absolute ? sends_[send].sender : sender_of(receiver, send);
     }
 
+    // The receives (indices) whose turn it is at `receiver` once `left` messages have left.
+    std::span<const std::uint32_t> in_turn(std::uint32_t receiver,
+                                           std::uint32_t turns,
+                                           std::uint32_t left) const;
+
     // How many blocks, or pairs of block and origin, a payload is of.
     std::uint32_t elements(const Payload& payload) const {
         return payload.level == 0 ? payload.count : levels_.elements(payload);
@@ -195,6 +206,7 @@ class Program {
     friend class ThreadBlockBuilder;
     friend class SendPairing;
     friend class SendOrder;
+    friend class TurnOrder;
 
     std::uint64_t longer_blocks(const Payload& payload,
                                 std::uint32_t member,
@@ -221,6 +233,8 @@ class Program {
     std::vector<Send> sends_;
     std::vector<Receive> receives_;
     Order order_;
+    std::vector<std::uint32_t> turns_;       // receives, by role, turns and turn
+    std::vector<std::uint32_t> first_turn_;  // by role and turns, and one more
 
     std::vector<std::uint32_t> first_sequence_;  // by member, and one more; empty: one a member
     std::optional<ThreadBlocks> thread_blocks_;

@@ -4,6 +4,7 @@
 
 #include "system/program/send_order.h"
 #include "system/program/send_pairing.h"
+#include "system/program/turn_order.h"
 
 namespace astra {
 
@@ -34,6 +35,7 @@ void ProgramBuilder::begin_role() {
     tag_has_step_ = false;
     last_in_any_order_ = false;
     channel_ = 0;
+    take_no_turns();
     program_.steps_.push_back({0,
                                static_cast<std::uint32_t>(program_.receives_.size()),
                                0,
@@ -68,6 +70,7 @@ void ProgramBuilder::receive(std::uint32_t peer, const Payload& payload, bool re
     last_in_any_order_ = in_any_order_;
     program_.receives_.push_back(
         {peer_in_level(peer), 0, in_level(payload), reduce, payload.count});
+    turns_of_receives_.push_back(turns_);
     ++program_.steps_.back().receives;
 }
 
@@ -104,6 +107,7 @@ Program ProgramBuilder::finish() {
     program_.first_step_.push_back(static_cast<std::uint32_t>(program_.steps_.size()));
     SendPairing(program_).pair();
     SendOrder(program_).number();
+    TurnOrder(program_, turns_of_receives_).number();
     return std::move(program_);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "system/program/program.h"
+#include "system/program/turn_order.h"
 
 namespace astra {
 
@@ -31,6 +32,18 @@ class ProgramBuilder {
     // From here on each send leaves beside all others of its member.
     void send_concurrently() { channel_ = Program::kConcurrent; }
     static constexpr std::uint32_t kMostChannels = 64;
+    // What a channel is called in the programs of all levels.
+    static constexpr std::uint32_t without_level(std::uint32_t channel) {
+        return channel % (kMostVariants * kMostChannels);
+    }
+    // From here on messages that the member receives take turns, with all that it receives under
+    // that number: one leaves its sender when the one before, in the order of the receives, has
+    // left its own. Members so meet in pairs, as in MPI's sendrecv, and do not share the receiver's
+    // link when they are out of step. A role begins without.
+    void take_turns(std::uint32_t number) { turns_ = {number, kInOrder}; }
+    // The same, and the messages leave when `after` of that number have left.
+    void take_turns(std::uint32_t number, std::uint32_t after) { turns_ = {number, after}; }
+    void take_no_turns() { turns_ = {}; }
 
     void begin_role();
     void send(std::uint32_t peer, const Payload& payload);
@@ -58,6 +71,8 @@ class ProgramBuilder {
 
   private:
     static constexpr std::uint32_t kMostVariants = 4;
+    static constexpr std::uint32_t kInOrder = TurnOrder::kInOrder;
+    using Turn = TurnOrder::Turn;
 
     void begin_step();
     std::uint32_t peer_in_level(std::uint32_t peer) const;
@@ -75,6 +90,8 @@ class ProgramBuilder {
     std::uint32_t level_ = 0;
     std::uint32_t channel_ = 0;
     std::uint32_t variant_ = 0;
+    Turn turns_;
+    std::vector<Turn> turns_of_receives_;
     bool in_any_order_ = false;
     bool tag_has_step_ = false;       // of the region in any order that is open
     bool last_in_any_order_ = false;  // the last step

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "system/program/program_builder.h"
+
 namespace astra {
 
 namespace {
@@ -45,7 +47,8 @@ void SendOrder::number_role(std::uint32_t role) {
                 connection.last = op;
                 order.most_messages = std::max(order.most_messages, ++connection.messages);
                 send.connection = connection.number;
-                std::pair<std::uint32_t, std::uint32_t> key{kOfChannel, send.channel};
+                std::pair<std::uint32_t, std::uint32_t> key{
+                    kOfChannel, ProgramBuilder::without_level(send.channel)};
                 if (program_.thread_blocks() != nullptr) {
                     key = {kOfThreadBlock, sequence};
                 } else if (send.channel == Program::kConcurrent) {

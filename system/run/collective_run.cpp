@@ -186,14 +186,17 @@ void CollectiveRun::issue(std::uint32_t member, const Sequence& sequence, std::u
 }
 
 void CollectiveRun::send_from_queue(std::uint32_t member, std::uint32_t queue) {
-    SendQueues::Waiting message;
-    while (send_queues_.pop(member, queue, message)) {
-        const SimTime left =
-            depart(member, message.send, {std::max(message.at_ps, context_->queue.now().ps)});
-        if (left.ps != kMaxPs) {
-            send_queues_.leaves(member, queue, left.ps);
+    SendQueues::Woken next{member, queue};
+    do {
+        SendQueues::Waiting message;
+        while (send_queues_.pop(next.member, next.queue, message)) {
+            const SimTime left = depart(
+                next.member, message.send, {std::max(message.at_ps, context_->queue.now().ps)});
+            if (left.ps != kMaxPs) {
+                send_queues_.leaves(next.member, program_->send(message.send), left.ps);
+            }
         }
-    }
+    } while (send_queues_.pop_woken(next));
 }
 
 // Sends the message. When it will have left, if that is known by now.
@@ -213,7 +216,7 @@ void CollectiveRun::left(std::uint64_t message) {
         note_departure(member, context_->queue.now().ps);
     }
     if (send_queues_.one_at_a_time()) {
-        send_queues_.leaves(member, op.queue, context_->queue.now().ps);
+        send_queues_.leaves(member, op, context_->queue.now().ps);
         send_from_queue(member, op.queue);
     }
 }

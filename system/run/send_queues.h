@@ -1,6 +1,6 @@
 // The messages that members of a program have come to and that have not left: each queue of a
-// member keeps the order of the program (Program::Send::queue), and a sender runs only so far ahead
-// of a receiver.
+// member keeps the order of the program (Program::Send::queue), a sender runs only so far ahead of
+// a receiver, and what takes turns at a receiver comes in the order of its receives.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,21 @@ class SendQueues {
 
     bool used() const { return used_; }
     // Whether queues go on only when they are told that a message has left.
-    bool one_at_a_time() const { return used_ && program_->order().fans_out; }
+    bool one_at_a_time() const {
+        return used_ && (program_->order().fans_out || program_->order().takes_turns);
+    }
 
     void push(std::uint32_t member, std::uint32_t send, std::uint64_t at_ps);
     // Takes the first message of the queue out of it if it may leave by now or later.
     bool pop(std::uint32_t member, std::uint32_t queue, Waiting& message);
     // The message that was taken last leaves at that time, or has left.
-    void leaves(std::uint32_t member, std::uint32_t queue, std::uint64_t at_ps);
+    void leaves(std::uint32_t member, const Program::Send& send, std::uint64_t at_ps);
+    // A queue of another member that may go on since a message had its turn, each one once.
+    struct Woken {
+        std::uint32_t member = 0;
+        std::uint32_t queue = 0;
+    };
+    bool pop_woken(Woken& woken);
     // The receiver has taken a message. True if the queue that it was in may go on.
     bool taken(std::uint32_t member, const Program::Send& send);
     // From now on any number may be ahead.
@@ -40,6 +48,11 @@ class SendQueues {
   private:
     static constexpr std::uint32_t kNone = 0xffffffffU;
 
+    // What comes to a member under a number of turns.
+    struct Turns {
+        std::uint64_t free_ps = 0;  // those that have left had done so
+        std::uint32_t left = 0;
+    };
     struct Queue {
         std::uint64_t free_ps = 0;  // the message before has left
         std::uint32_t first = kNone;
@@ -54,11 +67,21 @@ class SendQueues {
         return ahead_[std::size_t{member} * program_->order().connections + send.connection];
     }
 
+    Turns& turns(std::uint32_t member, const Program::Send& send) {
+        return turns_[std::size_t{program_->peer_of(member, send.peer)} * program_->order().turns +
+                      send.turns];
+    }
+    bool takes_turn(const Program::Send& send) const {
+        return program_->order().takes_turns && send.turns != Program::kNoTurns;
+    }
+
     const Program* program_ = nullptr;
     bool used_ = false;
     std::uint32_t run_ahead_ = 0;
     std::vector<Queue> queues_;         // by member and queue
     std::vector<std::uint32_t> ahead_;  // by member and connection; empty without a limit
+    std::vector<Turns> turns_;          // by receiver and turns
+    std::vector<Woken> woken_;
     std::vector<Waiting> waiting_;
     std::uint32_t free_ = kNone;
 };

@@ -8,6 +8,7 @@
 
 #include "system/algorithms/algorithm.h"
 #include "system/program/program_builder.h"
+#include "system/synthesis/link_times.h"
 
 namespace astra {
 
@@ -41,42 +42,97 @@ void play_backwards(std::vector<Transfer>& transfers) {
     });
 }
 
-// The channels of members' messages: what leaves over the same link is on one channel, in the order
-// of the plan, and links work beside each other.
-class FirstLinks {
+Bytes block_of(const ProgramShape& shape, Bytes size) {
+    const std::uint64_t blocks = std::uint64_t{shape.members} * synthesised_blocks(shape);
+    return {std::max<std::uint64_t>(size.count / blocks, 1)};
+}
+
+// The links of members' messages. What leaves over the same link is on one channel, in the order of
+// the plan, and what comes over the same link takes turns; links work beside each other.
+class Ports {
   public:
-    explicit FirstLinks(const GroupGraph& graph) {
+    Ports(const GroupGraph& graph, Bytes block) {
+        const LinkTimes times(graph, block);
         edges_.reserve(graph.edges().size());
-        std::uint32_t channel = 0;
-        const GroupGraph::Edge* previous = nullptr;
-        // Edges are sorted by member and first link.
+        std::vector<Number> channels(graph.members());
+        std::vector<Number> turns(graph.members());
+        std::vector<std::uint32_t> channel_of(graph.links(), kNone);
+        std::vector<std::uint32_t> turns_of(graph.links(), kNone);
         for (const GroupGraph::Edge& edge : graph.edges()) {
-            if (previous == nullptr || previous->from != edge.from) {
-                channel = 0;
-            } else if (graph.path(*previous)[0] != graph.path(edge)[0]) {
-                channel = (channel + 1) % ProgramBuilder::kMostChannels;
-            }
-            edges_.push_back({edge.from, edge.to, channel});
-            previous = &edge;
+            const std::uint32_t first = graph.path(edge).front();
+            const std::uint32_t last = graph.path(edge).back();
+            number(channel_of[first], channels[edge.from]);
+            number(turns_of[last], turns[edge.to]);
+            edges_.push_back({edge.from,
+                              edge.to,
+                              channel_of[first] % ProgramBuilder::kMostChannels,
+                              turns_of[last],
+                              times.wire_ps(first)});
         }
         std::sort(edges_.begin(), edges_.end());
     }
 
-    // Requires an edge from `member` to `peer`.
-    std::uint32_t channel(std::uint32_t member, std::uint32_t peer) const {
-        return std::lower_bound(edges_.begin(), edges_.end(), Edge{member, peer, 0})->channel;
-    }
-
-  private:
     struct Edge {
         std::uint32_t from = 0;
         std::uint32_t to = 0;
-        std::uint32_t channel = 0;
+        std::uint32_t channel = 0;  // of `from`
+        std::uint32_t turns = 0;    // of `to`
+        std::uint64_t leaving_ps = 0;
         // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
         auto operator<=>(const Edge&) const = default;
     };
+    // Requires that there is one.
+    const Edge& edge(std::uint32_t from, std::uint32_t to) const {
+        return *std::lower_bound(edges_.begin(), edges_.end(), Edge{from, to, 0, 0, 0});
+    }
+
+  private:
+    static constexpr std::uint32_t kNone = 0xffffffffU;
+    using Number = std::uint32_t;  // the next one of a member
+
+    static void number(std::uint32_t& of_link, Number& next) {
+        if (of_link == kNone) {
+            of_link = next++;
+        }
+    }
+
     std::vector<Edge> edges_;
 };
+
+// By transfer: how many that come over the same link have left, in the plan, before it starts.
+std::vector<std::uint32_t> left_before(const std::vector<Transfer>& transfers, const Ports& ports) {
+    struct End {
+        std::uint32_t to = 0;
+        std::uint32_t turns = 0;
+        std::uint64_t at_ps = 0;
+        bool starts = false;  // what leaves at that moment comes first
+        std::uint32_t transfer = 0;
+        // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated 0 for a pointer
+        auto operator<=>(const End&) const = default;
+    };
+    std::vector<End> ends;
+    ends.reserve(2 * transfers.size());
+    for (std::uint32_t i = 0; i < transfers.size(); ++i) {
+        const Transfer& transfer = transfers[i];
+        const Ports::Edge& edge = ports.edge(transfer.from, transfer.to);
+        ends.push_back({edge.to, edge.turns, transfer.start_ps, true, i});
+        ends.push_back({edge.to, edge.turns, transfer.start_ps + edge.leaving_ps, false, i});
+    }
+    std::sort(ends.begin(), ends.end());
+    std::vector<std::uint32_t> before(transfers.size());
+    std::uint32_t left = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        const bool same =
+            i > 0 && ends[i - 1].to == ends[i].to && ends[i - 1].turns == ends[i].turns;
+        left = same ? left : 0;
+        if (ends[i].starts) {
+            before[ends[i].transfer] = left;
+        } else {
+            ++left;
+        }
+    }
+    return before;
+}
 
 }  // namespace
 
@@ -109,8 +165,7 @@ std::vector<Transfer> synthesise(const GroupGraph& graph,
                                  const SynthesisSettings& settings) {
     SpreadSettings spreading;
     spreading.blocks_a_member = synthesised_blocks(shape);
-    const std::uint64_t blocks = std::uint64_t{graph.members()} * spreading.blocks_a_member;
-    spreading.block = {std::max<std::uint64_t>(settings.size.count / blocks, 1)};
+    spreading.block = block_of(shape, settings.size);
     spreading.seed = settings.seed;
     std::vector<Transfer> transfers;
     std::uint64_t begin_ps = 0;
@@ -137,7 +192,8 @@ std::vector<Transfer> synthesise(const GroupGraph& graph,
 
 Program program_of(const std::vector<Transfer>& transfers,
                    const ProgramShape& shape,
-                   const GroupGraph& graph) {
+                   const GroupGraph& graph,
+                   Bytes size) {
     // One end of a transfer, at the member where it is.
     struct End {
         std::uint32_t member = 0;
@@ -159,17 +215,20 @@ Program program_of(const std::vector<Transfer>& transfers,
     std::sort(ends.begin(), ends.end());
     ProgramBuilder builder(
         Relation::Absolute, shape.members, shape.members * synthesised_blocks(shape));
-    const FirstLinks links(graph);
+    const Ports ports(graph, block_of(shape, size));
+    const std::vector<std::uint32_t> left = left_before(transfers, ports);
     std::size_t next = 0;
     for (std::uint32_t member = 0; member < shape.members; ++member) {
         builder.begin_role();
         for (; next < ends.size() && ends[next].member == member; ++next) {
             const Transfer& transfer = transfers[ends[next].transfer];
             const Payload payload{transfer.block};
+            const Ports::Edge& edge = ports.edge(transfer.from, transfer.to);
             if (ends[next].sends) {
-                builder.use_channel(links.channel(member, transfer.to));
+                builder.use_channel(edge.channel);
                 builder.send(transfer.to, payload);
             } else {
+                builder.take_turns(edge.turns, left[ends[next].transfer]);
                 builder.receive(transfer.from, payload, transfer.reduce);
             }
         }

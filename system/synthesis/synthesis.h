@@ -38,9 +38,11 @@ std::vector<Transfer> synthesise(const GroupGraph& graph,
                                  const SynthesisSettings& settings);
 
 // Each member receives and sends in the order of the times; what it sends over different links of
-// the graph is on different channels.
+// the graph is on different channels. What comes to a member over one link takes turns as planned
+// for a buffer of `size`, so that ranks out of step do not meet on it.
 Program program_of(const std::vector<Transfer>& transfers,
                    const ProgramShape& shape,
-                   const GroupGraph& graph);
+                   const GroupGraph& graph,
+                   Bytes size);
 
 }  // namespace astra

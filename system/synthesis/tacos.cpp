@@ -30,7 +30,8 @@ class Tacos final : public ProgramSource {
         settings.size = request.size;
         settings.endpoint_delay = request.endpoint_delay;
         settings.memory = request.memory;
-        return program_of(synthesise(graph, request.shape, settings), request.shape, graph);
+        return program_of(
+            synthesise(graph, request.shape, settings), request.shape, graph, settings.size);
     }
 };
 

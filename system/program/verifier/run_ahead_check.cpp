@@ -10,7 +10,8 @@ RunAheadCheck::RunAheadCheck(const Program& program, std::uint32_t bound)
     : program_(program),
       bound_(bound),
       queues_(std::size_t{program.members()} * program.order().queues),
-      ahead_(std::size_t{program.members()} * program.order().connections) {
+      ahead_(std::size_t{program.members()} * program.order().connections),
+      turn_(std::size_t{program.members()} * program.order().turns) {
     for (std::uint32_t member = 0; member < program.members(); ++member) {
         for (std::uint32_t sequence = 0; sequence < program.sequences_of(member); ++sequence) {
             Progress& at = progress_.emplace_back();
@@ -38,10 +39,11 @@ std::string RunAheadCheck::fault() {
     for (const Progress& at : progress_) {
         if (at.step < program_.steps(at.member, at.sequence).size()) {
             return fmt::format(
-                "deadlock: {}: waits for ever where a sender may be {} messages ahead of its "
-                "receiver",
+                "deadlock: {}: waits for ever where {}a sender may be {} messages ahead of {}",
                 program_.step_name(at.member, at.sequence, at.step),
-                bound_);
+                program_.order().takes_turns ? "messages take turns at their receiver and " : "",
+                bound_,
+                program_.order().takes_turns ? "it" : "its receiver");
         }
     }
     return "";
@@ -113,13 +115,33 @@ void RunAheadCheck::go_on(std::uint32_t member, std::uint32_t number) {
     std::deque<std::uint32_t>& waiting = queue(member, number);
     while (!waiting.empty()) {
         const std::uint32_t op = waiting.front();
-        std::uint32_t& under_way = ahead(member, program_.send(op).connection);
-        if (under_way == bound_) {
+        const Program::Send& send = program_.send(op);
+        std::uint32_t& under_way = ahead(member, send.connection);
+        if (under_way == bound_ || !is_its_turn(member, send)) {
             return;
         }
         ++under_way;
         waiting.pop_front();
+        end_turn(member, send);
         deliver(program_.peer_of(member, program_.send(op).peer), op);
+    }
+}
+
+bool RunAheadCheck::is_its_turn(std::uint32_t member, const Program::Send& send) {
+    return send.turns == Program::kNoTurns ||
+           turn(program_.peer_of(member, send.peer), send.turns) >= send.turn;
+}
+
+void RunAheadCheck::end_turn(std::uint32_t member, const Program::Send& send) {
+    if (send.turns == Program::kNoTurns) {
+        return;
+    }
+    const std::uint32_t receiver = program_.peer_of(member, send.peer);
+    const std::uint32_t left = ++turn(receiver, send.turns);
+    for (const std::uint32_t next : program_.in_turn(receiver, send.turns, left)) {
+        const Program::Receive& receive = program_.receive(next);
+        freed_.emplace_back(program_.peer_of(receiver, receive.peer),
+                            program_.send(receive.send).queue);
     }
 }
 

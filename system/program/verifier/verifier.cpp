@@ -16,7 +16,7 @@ namespace astra {
 namespace {
 
 std::string run_ahead_fault(const Program& program) {
-    return program.order().most_messages > kUsualRunAhead
+    return program.order().most_messages > kUsualRunAhead || program.order().takes_turns
                ? RunAheadCheck(program, kUsualRunAhead).fault()
                : "";
 }

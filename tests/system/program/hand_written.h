@@ -19,7 +19,8 @@ struct Op {
         Reduce,
         ReducePartly,
         BeginAnyOrder,
-        EndAnyOrder
+        EndAnyOrder,
+        TakeTurns
     };
     What what{};
     std::uint32_t peer = 0;
@@ -47,9 +48,15 @@ inline Op begin_any_order() {
 inline Op end_any_order() {
     return {Op::What::EndAnyOrder, 0, {}, 0};
 }
+inline Op take_turns() {
+    return {Op::What::TakeTurns, 0, {}, 0};
+}
 
 inline void put(const Op& op, ProgramBuilder& builder) {
     switch (op.what) {
+        case Op::What::TakeTurns:
+            builder.take_turns(0);
+            break;
         case Op::What::Send:
             builder.send(op.peer, op.payload);
             break;

@@ -1,6 +1,7 @@
 // Programs that need a sender to be further ahead than messages of a connection may be.
 #include "system/program/verifier/run_ahead_check.h"
 
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -43,6 +44,27 @@ TEST(RunAheadCheckTest, HoldsForTheBoundThatItIsGiven) {
     const Program program = last_block_first(5);
     EXPECT_EQ(RunAheadCheck(program, 5).fault(), "");
     EXPECT_NE(RunAheadCheck(program, 4).fault(), "");
+}
+
+// Members 0 and 1 each send to 2 and to 3. What 2 and 3 receive takes turns in an order of their
+// own: `crossed`, each of the four messages waits for another one to leave first.
+Program two_to_two(bool crossed) {
+    std::vector<Role> roles(4);
+    roles[0] = {send(2, {0}), send(3, {0})};
+    roles[1] = crossed ? Role{send(3, {1}), send(2, {1})} : Role{send(2, {1}), send(3, {1})};
+    roles[2] = {take_turns(), receive(1, {1}), receive(0, {0})};
+    roles[3] = {take_turns(), receive(0, {0}), receive(1, {1})};
+    if (!crossed) {
+        std::swap(roles[3][1], roles[3][2]);
+    }
+    return absolute(4, roles);
+}
+
+TEST(RunAheadCheckTest, NamesTurnsThatWaitForEachOther) {
+    EXPECT_EQ(RunAheadCheck(two_to_two(false), 8).fault(), "");
+    EXPECT_EQ(RunAheadCheck(two_to_two(true), 8).fault(),
+              "deadlock: member 2, step 0: waits for ever where messages take turns at their "
+              "receiver and a sender may be 8 messages ahead of it");
 }
 
 }  // namespace
