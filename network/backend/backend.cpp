@@ -40,7 +40,7 @@ void NetworkBackend::sample(std::vector<LinkSample>&) {
 }
 
 const BackendInfo& read_backend(const ConfigView& network) {
-    return choose(network, "backend", "congestion_unaware", backends());
+    return choose(network, "backend", "flow", backends());
 }
 
 std::string backends_that(bool BackendInfo::*can) {

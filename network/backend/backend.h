@@ -128,7 +128,7 @@ struct BackendInfo {
 };
 
 const Registry<BackendInfo>& backends();
-// network.backend; congestion_unaware by default. Throws ConfigError.
+// network.backend; flow by default. Throws ConfigError.
 const BackendInfo& read_backend(const ConfigView& network);
 // The names of the backends of which `can` is true, for messages: "flow or packet".
 std::string backends_that(bool BackendInfo::*can);

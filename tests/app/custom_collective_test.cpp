@@ -88,8 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
     Inputs,
     PublicShape,
     testing::Values(
-        // Two rings at once, 14 steps of S/16: 14 · (500,000 + 1,310,720).
-        Shape{"ring_all_reduce_8", "all_reduce", 25'350'080},
+        // Two rings at once, 14 steps of S/16, that share the links: 14 · (500,000 + 2 ·
+        // 1,310,720).
+        Shape{"ring_all_reduce_8", "all_reduce", 43'700'160},
         // S/8 to everybody, twice: 2 · (500,000 + 2,621,440).
         Shape{"all_pairs_all_reduce_8", "all_reduce", 6'242'880},
         // S/4 within the node, across, within: 3 · (500,000 + 5,242,880).

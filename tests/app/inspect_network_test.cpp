@@ -109,8 +109,8 @@ TEST(InspectNetwork, RefusesBadInput) {
              Bad{"network:\n  dimensions: [{topology: ring, ranks: 4, bandwith: 1GB/s, bandwidth: "
                  "1GB/s}]",
                  "unknown key 'bandwith'"},
-             Bad{"network:\n  routing: spray\n  dimensions: [{topology: ring, ranks: 4, bandwidth: "
-                 "1GB/s}]",
+             Bad{"network:\n  routing: spray\n  backend: congestion_unaware\n"
+                 "  dimensions: [{topology: ring, ranks: 4, bandwidth: 1GB/s}]",
                  "spray needs the backend flow"},
              Bad{"network: {dimensions: [{topology: custom, file: none.yml}]}", "none.yml"},
              Bad{"network: {backend: flaw, dimensions: [{topology: ring, ranks: 4, bandwidth: "

@@ -95,7 +95,8 @@ TEST_F(AstraSimTest, TranslatesAWholeSystem) {
         R"("peak":"900TFLOPS","roofline":true,"replay_only":false,)"
         R"("collectives":{"all_reduce":["ring"],"all_gather":["direct2"],)"
         R"("reduce_scatter":["halvingDoubling"],"all_to_all":["oneDirect"]}},)"
-        R"("network":{"dimensions":[{"topology":"ring","ranks":8,"bandwidth":"50GiB/s",)"
+        R"("network":{"backend":"congestion_unaware",)"
+        R"("dimensions":[{"topology":"ring","ranks":8,"bandwidth":"50GiB/s",)"
         R"("latency":"500ns"}]},)"
         R"("memory":{"kind":"per_node","latency":"10.7ns","bandwidth":"2.9GB/s",)"
         R"("ranks_per_node":4,"nodes":2}})");

@@ -92,7 +92,7 @@ const std::vector<BadNetwork> kFailures = {
       "congestion_aware",
       backends_that(&BackendInfo::links_may_fail)}},
     {"OnCongestionUnaware",
-     on_switch("failures: [{from: 0, to: switch0.0, at: 1us}]"),
+     on_switch("failures: [{from: 0, to: switch0.0, at: 1us}]\n  backend: congestion_unaware"),
      {"study.yml:4:",
       "network.failures",
       "congestion_unaware",

@@ -42,10 +42,8 @@ void declare(OptionSet& options) {
     options.add_value(
         "size", "LIST", "sizes, as 1MiB,64MiB or FROM:TO:xFACTOR (default: 1KiB:1GiB:x4)");
     options.add_value("ranks", "LIST", "the ranks that take part, as 0-7 (default: all)");
-    options.add_value("backend",
-                      "NAME",
-                      "network backend (default: the file's, or congestion_unaware)",
-                      backends().names());
+    options.add_value(
+        "backend", "NAME", "network backend (default: the file's, or flow)", backends().names());
     options.add_value("transport",
                       "NAME",
                       "transport of the backend packet (default: the file's, or none)",

@@ -90,10 +90,11 @@ void refuse_logical_topology(const OptionSet& options) {
 void declare_study_options(OptionSet& options) {
     options.add_list(
         "set", "KEY=VALUE", "overrides a key of the study: --set network.backend=congestion_aware");
-    options.add_value("backend",
-                      "NAME",
-                      "network backend (default: the study's, or congestion_unaware)",
-                      backends().names());
+    options.add_value(
+        "backend",
+        "NAME",
+        "network backend (default: the study's, or flow; ASTRA-sim's files: congestion_unaware)",
+        backends().names());
     options.add_value("transport",
                       "NAME",
                       "transport of the backend packet (default: the study's, or none)",

@@ -61,6 +61,8 @@ std::size_t translate_network(const ConfigView& file, std::string_view unit, Con
                                                    list_at(file, "bandwidth"),
                                                    list_at(file, "latency")};
     check_lengths(lists);
+    // What its analytical network does.
+    study.put("network.backend", "congestion_unaware", file);
     const auto& [topologies, counts, bandwidths, latencies] = lists;
     const std::size_t dimensions = topologies.items.size();
     std::uint64_t ranks = 1;

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "astra/config/config_tree.h"
 #include "tests/network/test_network.h"
 
 namespace astra {
@@ -240,6 +241,11 @@ TEST(BackendsTest, AreFoundByName) {
 //   packets            two of 4096 + 64 bytes and one of 1808 + 64. The last link is the slowest,
 //                      and takes them without a gap once the first is there: 5 · 4160 + 4 · (2 ·
 //                      4160 + 1872) ps.
+TEST(BackendsTest, AStudyThatNamesNoneHasItsMessagesShareLinks) {
+    const ConfigTree tree = ConfigTree::parse_text("network: {}", "study.yml");
+    EXPECT_EQ(read_backend(tree.root().at("network")).name, "flow");
+}
+
 TEST(BackendsTest, SayWhatAMessageTakesAlone) {
     const std::vector<Path::Stretch> stretches = {
         {{8'000'000'000'000}, 1}, {{4'000'000'000'000}, 2}, {{2'000'000'000'000}, 1}};
