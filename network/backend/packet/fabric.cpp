@@ -40,6 +40,16 @@ void Fabric::set_link(LinkId link, bool up) {
     hosts_.renew_feeders();
 }
 
+void Fabric::go_back(std::uint32_t id, std::uint32_t sequence) {
+    hosts_.settle(id);
+    Flow& flow = hosts_.flow(id);
+    if (sequence < flow.sent_packets) {
+        flow.sent_packets = sequence;
+        hosts_.keep_again(id);
+        hosts_.wake(id);
+    }
+}
+
 void Fabric::answer(PacketKind kind,
                     std::uint32_t flow,
                     std::uint32_t sequence,

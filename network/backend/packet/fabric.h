@@ -61,6 +61,13 @@ class Fabric {
         repair_.send_again(flow, sequence);
         hosts_.keep_again(flow);
     }
+    // Packets that have left leave once more, from `sequence` on.
+    void go_back(std::uint32_t flow, std::uint32_t sequence);
+    // A packet of the flow is at its destination for the first time; whether it has all of them.
+    bool take_in(Flow& flow) {
+        hosts_.progress();
+        return ++flow.received == flow.packets;
+    }
     std::uint32_t take_sequence(Flow& flow) { return repair_.take_sequence(flow); }
 
     // Makes a control packet at the destination of a flow and sends it to the source.
@@ -87,7 +94,9 @@ class Fabric {
     std::uint64_t path_packets(std::uint32_t source, std::uint32_t destination);
     std::uint64_t full_ps_out_of(std::uint32_t rank) const { return hosts_.full_ps_out_of(rank); }
     std::uint64_t full_ps_into(std::uint32_t rank) const { return hosts_.full_ps_into(rank); }
-    std::uint64_t line_bits_per_s(std::uint32_t flow) const { return hosts_.line_bits_per_s(flow); }
+    std::uint64_t path_bits_per_s(std::uint32_t flow) {
+        return forwarding_.path_bits_per_s(hosts_.flow(flow));
+    }
 
     void use_flow_control(const FlowControlSettings& settings) {
         links_.use_flow_control(settings);

@@ -25,6 +25,7 @@ struct Flow {
     std::uint32_t packets = 0;       // at least one
     std::uint32_t last_bytes = 0;    // payload of the last packet; the others are full
     std::uint32_t sent_packets = 0;  // different packets that have been sent
+    std::uint32_t made_packets = 0;  // … ever: more than those where the sender has gone back
     std::uint32_t received = 0;      // different packets at the destination
     std::uint32_t holds = 0;         // packets, timers and feeders in rings that name the flow
     std::uint32_t first_feeder = kNone;

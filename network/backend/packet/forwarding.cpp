@@ -139,6 +139,27 @@ PathCost Forwarding::path_cost(std::uint32_t source, std::uint32_t destination) 
     return cost;
 }
 
+std::uint64_t Forwarding::path_bits_per_s(const Flow& flow) {
+    std::uint64_t least = kNever;
+    std::uint32_t node = flow.source;
+    while (node != flow.destination) {
+        std::span<const std::uint32_t> links = routing_.next_links(node, flow.destination);
+        ASTRA_CHECK(!links.empty(), "flows of a cut pair are refused");
+        if (hashed_) {
+            const auto count = static_cast<std::uint32_t>(links.size());
+            links = links.subspan(Routing::hashed_choice(flow.hash, node, count), 1);
+        }
+        std::uint64_t sum = 0;
+        for (const std::uint32_t link : links) {
+            const std::uint64_t rate = links_.class_of(link).rate.bits_per_s;
+            sum = saturating_add(sum, rate == 0 ? kNever : rate);
+        }
+        least = std::min(least, sum);
+        node = links_[links[0]].to;
+    }
+    return least == kNever ? 0 : least;
+}
+
 void Forwarding::send_on(std::uint32_t id) {
     forward(hosts_.flow(links_.packets()[id].flow).destination, id, kNone);
 }

@@ -35,6 +35,9 @@ class Forwarding {
     // The links that the flow may start on. Throws SimulationError if no path is left.
     std::span<const std::uint32_t> first_links(const Flow& flow);
     PathCost path_cost(std::uint32_t source, std::uint32_t destination);
+    // The rate of the narrowest place on the way of a flow: of a link, or of all links together
+    // where its packets spread over them. 0: there is no limit.
+    std::uint64_t path_bits_per_s(const Flow& flow);
 
     void set_up(LinkId link, bool up);
 

@@ -12,6 +12,12 @@
 
 namespace astra::packet {
 
+namespace {
+
+constexpr std::uint64_t kMostVain = std::uint64_t{1} << 22;
+
+}  // namespace
+
 Hosts::Hosts(EventQueue& queue,
              const Routing& routing,
              const Settings& settings,
@@ -421,6 +427,11 @@ std::uint32_t Hosts::take(std::uint32_t link_id, std::uint64_t until_ps) {
             continue;
         }
         const std::uint32_t packet = make_data(flow, sending.sequence, link.busy_until_ps);
+        if (sending.sequence < flows_[flow].made_packets) [[unlikely]] {
+            repeat(flows_[flow]);
+        } else {
+            flows_[flow].made_packets = sending.sequence + 1;
+        }
         if (flows_[flow].sent_packets == flows_[flow].packets &&
             connections_[flows_[flow].connection].sending == flow) {
             left_ = flow;
@@ -500,6 +511,21 @@ std::uint32_t Hosts::make_data(std::uint32_t flow_id,
     packet.set(PacketKind::Data,
                settings_.header_bytes + (last ? flow.last_bytes : settings_.mtu_bytes));
     return id;
+}
+
+// Says so where all that is sent has been sent before and nothing comes of it.
+void Hosts::repeat(const Flow& flow) {
+    if (++vain_ > kMostVain) {
+        throw SimulationError(fmt::format(
+            "no progress: {} packets have been sent again since the last one that was missing "
+            "arrived; one of them is on its way from rank {} to rank {}, of whose {} packets {} "
+            "are there",
+            kMostVain,
+            flow.source,
+            flow.destination,
+            flow.packets,
+            flow.received));
+    }
 }
 
 void Hosts::release(std::uint32_t packet) {

@@ -45,6 +45,8 @@ class Hosts {
     // The last packet of the flow is there. Runs the callback, which may send messages, as soon as
     // the flows before it in its connection are there too.
     void deliver(std::uint32_t flow);
+    // A packet that was missing has arrived somewhere.
+    void progress() { vain_ = 0; }
     // The packet is gone.
     void release(std::uint32_t packet);
     void let_go(std::uint32_t flow);
@@ -109,6 +111,7 @@ class Hosts {
     bool join_due(Link& link, std::uint64_t until_ps);
     std::uint32_t next_path(std::uint32_t rank);
     std::uint32_t make_data(std::uint32_t flow, std::uint32_t sequence, std::uint64_t start_ps);
+    void repeat(const Flow& flow);
 
     EventQueue& queue_;
     const Routing& routing_;
@@ -121,6 +124,7 @@ class Hosts {
     Arena<Connection> connections_;
     std::unordered_map<ConnectionKey, std::uint32_t, ConnectionKeyHash> connection_of_;
     std::uint32_t left_ = kNone;  // the flow whose last packet take() has just given
+    std::uint64_t vain_ = 0;      // packets sent again since one arrived that was missing
     std::vector<Pacer> pacers_;   // by Link::pacer
     std::uint64_t paced_ = 0;
     std::uint32_t first_path_;          // seeded

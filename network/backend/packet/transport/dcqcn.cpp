@@ -2,8 +2,8 @@
 // mark, receivers notify, senders change their rates; priority flow control loses nothing, and
 // without it the receiver takes packets in order only and has the sender go back.
 //
-// A connection begins at line rate with alpha 1 and keeps its rates between messages; the timers
-// run on meanwhile, so that one that was idle for long is at line rate again.
+// A connection begins at the rate of its path with alpha 1 and keeps its rates between messages; the
+// timers run on meanwhile, so that one that was idle for long is at that rate again.
 //
 // Simplified: the rates are brought up to date when a packet is sent and when a notification comes,
 // so that the gap after a packet has the rate of its start; the timeout acts for packets that were
@@ -45,17 +45,28 @@ class Dcqcn final : public Transport {
     PortLimits limits(const LinkClass& link_class) const override {
         const std::uint64_t rate = link_class.rate.bits_per_s;
         PortLimits limits;
-        limits.mark_least_bytes =
-            settings_.kmin_bytes != 0 ? settings_.kmin_bytes : by_rate(5'000, rate);
-        limits.mark_most_bytes =
-            settings_.kmax_bytes != 0 ? settings_.kmax_bytes : by_rate(200'000, rate);
+        // On slow links sizes of a packet or two would be too coarse to mark by.
+        const auto by_rate_or_packets = [&](std::uint64_t amount, std::uint64_t packets) {
+            return std::max(by_rate(amount, rate), packets * common_.full_bytes());
+        };
+        limits.mark_least_bytes = by_rate_or_packets(5'000, 1);
+        limits.mark_most_bytes = by_rate_or_packets(200'000, 8);
         limits.most_mark = settings_.pmax;
         if (!settings_.pfc) {
             limits.when_full = PortLimits::WhenFull::Drop;
             limits.buffer_bytes = common_.buffer_bytes.value_or(
                 settings_.shared_bytes != 0
                     ? settings_.shared_bytes
-                    : std::max<std::uint64_t>(by_rate(kSharedBytes, rate), common_.full_bytes()));
+                    : std::max(by_rate_or_packets(kLossyBytes, 16), 2 * settings_.kmax_bytes));
+            // Senders are told before packets are dropped, in a small buffer too.
+            limits.mark_most_bytes = std::min(limits.mark_most_bytes, limits.buffer_bytes / 2);
+            limits.mark_least_bytes = std::min(limits.mark_least_bytes, limits.buffer_bytes / 8);
+        }
+        if (settings_.kmin_bytes != 0) {
+            limits.mark_least_bytes = settings_.kmin_bytes;
+        }
+        if (settings_.kmax_bytes != 0) {
+            limits.mark_most_bytes = settings_.kmax_bytes;
         }
         return limits;
     }
@@ -77,7 +88,7 @@ class Dcqcn final : public Transport {
             return;
         }
         state.opened = true;
-        state.line_bits_per_s = fabric_.line_bits_per_s(id);
+        state.line_bits_per_s = fabric_.path_bits_per_s(id);
         state.rate_bits_per_s = state.target_bits_per_s = state.line_bits_per_s;
         state.byte_step_bytes = or_by_line(settings_.byte_counter_bytes, 10'000'000, state);
         state.alpha_tick_ps = state.rate_tick_ps = start_ps;
@@ -117,7 +128,7 @@ class Dcqcn final : public Transport {
                 receive(packet);
                 return;
             case PacketKind::Nack:
-                go_back(id, arrived.sequence);
+                fabric_.go_back(id, arrived.sequence);
                 break;
             case PacketKind::Congestion:
                 fabric_.settle(id);
@@ -134,13 +145,15 @@ class Dcqcn final : public Transport {
         const Packet& lost = fabric_.packet(packet);
         const Flow& flow = fabric_.flow(lost.flow);
         if (flow.received <= lost.sequence && lost.sequence < flow.sent_packets) {
-            go_back(lost.flow, flow.received);
+            fabric_.go_back(lost.flow, flow.received);
         }
     }
 
   private:
     // Shared buffer of a port at 40 Gb/s: (12 MB - 32 ports · 8 priorities · 22.4 KB) / 32.
     static constexpr std::uint64_t kSharedBytes = 195'800;
+    // … and without flow control, which needs no headroom: 12 MB / 32.
+    static constexpr std::uint64_t kLossyBytes = 375'000;
 
     struct State {
         std::uint64_t line_bits_per_s = 0;
@@ -257,7 +270,7 @@ class Dcqcn final : public Transport {
             return;
         }
         asked_[id] = false;
-        const bool done = ++flow.received == flow.packets;
+        const bool done = fabric_.take_in(flow);
         if (done || flow.received % settings_.ack_every == 0) {
             fabric_.send_back(packet, PacketKind::Ack);
         } else {
@@ -281,15 +294,6 @@ class Dcqcn final : public Transport {
             fabric_.lose(packet);
         } else {
             fabric_.release(packet);
-        }
-    }
-
-    void go_back(std::uint32_t id, std::uint32_t sequence) {
-        fabric_.settle(id);
-        Flow& flow = fabric_.flow(id);
-        if (sequence < flow.sent_packets) {
-            flow.sent_packets = sequence;
-            fabric_.wake(id);
         }
     }
 

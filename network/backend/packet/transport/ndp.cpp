@@ -159,7 +159,7 @@ class Ndp final : public Transport {
     void receive(std::uint32_t packet) {
         const std::uint32_t id = fabric_.packet(packet).flow;
         Flow& flow = fabric_.flow(id);
-        const bool done = ++flow.received == flow.packets;
+        const bool done = fabric_.take_in(flow);
         if (states_[flow.connection].unasked != 0) {
             ask(packet, PacketKind::Pull);
         } else {

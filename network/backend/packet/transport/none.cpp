@@ -26,7 +26,7 @@ class NoControl final : public Transport {
     void arrive(std::uint32_t packet) override {
         const std::uint32_t id = fabric_.packet(packet).flow;
         Flow& flow = fabric_.flow(id);
-        const bool done = ++flow.received == flow.packets;
+        const bool done = fabric_.take_in(flow);
         if (!done) {
             fabric_.release(packet);
             return;

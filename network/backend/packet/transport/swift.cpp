@@ -188,7 +188,7 @@ class Swift final : public Transport {
         const std::uint32_t id = fabric_.packet(packet).flow;
         if (!fabric_.packet(packet).is_control()) {
             Flow& flow = fabric_.flow(id);
-            const bool done = ++flow.received == flow.packets;
+            const bool done = fabric_.take_in(flow);
             fabric_.send_back(packet, PacketKind::Ack);
             if (done) {
                 fabric_.deliver(id);

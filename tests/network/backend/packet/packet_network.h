@@ -57,9 +57,10 @@ class PacketNetwork {
     std::size_t send(std::uint32_t source,
                      std::uint32_t destination,
                      Bytes size,
-                     std::uint64_t at_ps = 0) {
+                     std::uint64_t at_ps = 0,
+                     ChannelKey channel = kOneMessage) {
         arrivals_.push_back(kMaxPs);
-        backend_.send({RankId{source}, RankId{destination}, size},
+        backend_.send({RankId{source}, RankId{destination}, size, channel},
                       {at_ps},
                       Callback::to<&PacketNetwork::arrive>(*this, arrivals_.size() - 1));
         return arrivals_.size() - 1;
