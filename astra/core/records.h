@@ -34,7 +34,15 @@ struct CollectiveRecord {
     std::uint32_t ranks = 0;
     SimTime start;  // the first rank joins
     SimTime end;    // the last rank leaves; of one that has not ended: as far as the run came
+    SimTime last_arrival;  // the last rank joins; with missing ranks: the last one so far
+    RankId last{};         // who that was, the first to be told of those that came together
     bool ended = true;
+    bool everyone_came = true;
+
+    // Whether ranks came at different times, so that somebody waited.
+    bool has_wait() const { return everyone_came && last_arrival > start; }
+    Duration wait() const { return last_arrival - start; }    // of the first for the last
+    Duration transfer() const { return end - last_arrival; }  // when all could take part
 };
 
 // The ranks of a group whose gradients are reduced together in training.

@@ -61,6 +61,21 @@ constexpr std::array kCollectiveColumns = {
     Column<CollectiveRecord>{"start_ps", false, [](const auto& c) { return text_of(c.start.ps); }},
     Column<CollectiveRecord>{
         "end_ps", false, [](const auto& c) { return c.ended ? text_of(c.end.ps) : ""; }},
+    Column<CollectiveRecord>{
+        "last_arrival_ps",
+        false,
+        [](const auto& c) { return c.everyone_came ? text_of(c.last_arrival.ps) : ""; }},
+    Column<CollectiveRecord>{
+        "waited_for_rank",
+        false,
+        [](const auto& c) { return c.has_wait() ? text_of(index(c.last)) : ""; }},
+    Column<CollectiveRecord>{
+        "wait_ps",
+        false,
+        [](const auto& c) { return c.everyone_came ? text_of(c.wait().ps) : ""; }},
+    Column<CollectiveRecord>{"transfer_ps",
+                             false,
+                             [](const auto& c) { return c.ended ? text_of(c.transfer().ps) : ""; }},
 };
 
 constexpr std::array kLinkColumns = {

@@ -71,7 +71,8 @@ struct KindTotal {
     std::uint64_t total_bytes = 0;
     std::uint64_t least_bytes = ~std::uint64_t{0};
     std::uint64_t most_bytes = 0;
-    double seconds = 0;
+    double waited = 0;   // seconds, from the first arrival to the last
+    double seconds = 0;  // from then on
     double bus_bytes = 0;
 };
 
@@ -91,16 +92,18 @@ void write_collectives(std::string& text, const RunResult& result) {
         total.total_bytes = saturating_add(total.total_bytes, c.total_bytes.count);
         total.least_bytes = std::min(total.least_bytes, c.total_bytes.count);
         total.most_bytes = std::max(total.most_bytes, c.total_bytes.count);
-        total.seconds += static_cast<double>((c.end - c.start).ps) * 1e-12;
+        total.waited += static_cast<double>(c.wait().ps) * 1e-12;
+        total.seconds += static_cast<double>(c.transfer().ps) * 1e-12;
         total.bus_bytes += static_cast<double>(c.total_bytes.count) * bus_factor(c.kind, c.ranks);
     }
     fmt::format_to(Out(text),
-                   "collectives      {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}\n",
+                   "collectives      {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10} {:>10}\n",
                    "kind",
                    "algorithm",
                    "ranks",
                    "count",
                    "buffer",
+                   "mean wait",
                    "mean time",
                    "busbw GB/s");
     std::size_t rows = 0;
@@ -114,16 +117,20 @@ void write_collectives(std::string& text, const RunResult& result) {
             total.least_bytes == total.most_bytes
                 ? to_text(Bytes{total.most_bytes})
                 : to_text(Bytes{total.least_bytes}) + " … " + to_text(Bytes{total.most_bytes});
-        const double mean_ps = total.seconds * 1e12 / static_cast<double>(total.count);
+        const auto mean = [&](double seconds) {
+            return to_text(Duration{
+                static_cast<std::uint64_t>(seconds * 1e12 / static_cast<double>(total.count))});
+        };
         fmt::format_to(
             Out(text),
-            "                 {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}\n",
+            "                 {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10} {:>10}\n",
             name_of(std::get<0>(key)),
             std::get<1>(key),
             std::get<2>(key),
             total.count,
             size,
-            to_text(Duration{static_cast<std::uint64_t>(mean_ps)}),
+            mean(total.waited),
+            mean(total.seconds),
             total.seconds > 0 ? fmt::format("{:.3f}", total.bus_bytes / total.seconds / 1e9) : "-");
     }
     if (running > 0) {

@@ -55,6 +55,8 @@ struct CollectiveInstance {
     std::uint64_t priority = 0;    // greater goes first
     SimTime start;
     SimTime end;
+    SimTime last_arrival;            // so far
+    std::uint32_t last_arrived = 0;  // its position; of several the first to be told
     std::uint32_t joined = 0;
     std::uint32_t left = 0;
     std::uint32_t waiting = 0;         // chunks at ranks, for a dimension

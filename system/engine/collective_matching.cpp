@@ -102,6 +102,10 @@ CollectiveMatching::Arrival CollectiveMatching::come(const ProcessGroup& group,
     CollectiveInstance::Member& member = instance.members[position];
     member.joined = true;
     member.since = now;
+    if (now > instance.last_arrival) {
+        instance.last_arrival = now;
+        instance.last_arrived = position;
+    }
     ++instance.joined;
     return {instance, is_first};
 }
@@ -125,6 +129,8 @@ CollectiveInstance& CollectiveMatching::open_instance(const ProcessGroup& group,
     instance.created = created_++;
     instance.sequence = request.sequence;
     instance.start = now;
+    instance.last_arrival = now;
+    instance.last_arrived = position;
     instance.last_joined = kNoCause;
     instance.joined = 0;
     instance.left = 0;

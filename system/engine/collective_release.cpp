@@ -47,7 +47,9 @@ void CollectiveRelease::close(const CollectiveInstance& instance) {
                          instance.request.bytes,
                          instance.total(),
                          instance.start,
-                         instance.end});
+                         instance.end,
+                         instance.last_arrival,
+                         instance.last_arrived});
     matching_.close(instance);
 }
 
@@ -63,7 +65,9 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
                            finished.total,
                            finished.plan->members,
                            finished.start,
-                           finished.end});
+                           finished.end,
+                           finished.last_arrival,
+                           RankId{finished.plan->group->rank(finished.last_arrived)}});
     }
     std::vector<const CollectiveInstance*> open;
     for (std::uint32_t group = 0; group < matching_.groups(); ++group) {
@@ -83,7 +87,10 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
                            instance->plan->members,
                            instance->start,
                            context_.queue.now(),
-                           false});
+                           instance->last_arrival,
+                           RankId{instance->group().rank(instance->last_arrived)},
+                           false,
+                           instance->everyone_has_come()});
     }
     return records;
 }

@@ -36,6 +36,8 @@ class CollectiveRelease {
         Bytes total;
         SimTime start;
         SimTime end;
+        SimTime last_arrival;
+        std::uint32_t last_arrived = 0;
     };
 
     void leave_now(std::uint64_t argument);
