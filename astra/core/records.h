@@ -12,16 +12,18 @@
 namespace astra {
 
 // Times are lengths of unions of intervals, never sums:
-// compute + exposed_communication + exposed_memory + idle = finish.
+// compute + exposed_communication + waiting + exposed_memory + idle = finish.
 struct RankRecord {
     RankId rank{};
     SimTime finish;
     Duration compute;                // GPU compute
     Duration communication;          // collectives, sends and receives, waiting included
     Duration memory;                 // remote memory accesses
-    Duration exposed_communication;  // communication while no GPU computes
+    Duration exposed_communication;  // transfer while no GPU computes and nothing waits for peers
+    Duration waiting;                // an op waits for a peer to come while no GPU computes
     Duration exposed_memory;         // memory while the GPU neither computes nor communicates
     Duration idle;                   // none of the three; CPU ops alone are idle
+    Duration waited_for;             // waiting of other ranks for this one, a sum
 };
 
 struct CollectiveRecord {
@@ -32,10 +34,12 @@ struct CollectiveRecord {
     Bytes bytes;            // as the trace gives it
     Bytes total_bytes;      // the whole buffer, by which bandwidth is reckoned
     std::uint32_t ranks = 0;
-    SimTime start;  // the first rank joins
-    SimTime end;    // the last rank leaves; of one that has not ended: as far as the run came
+    std::uint32_t stride = 0;  // from a rank of the group to the next; 0: not always the same
+    SimTime start;             // the first rank joins
+    SimTime end;  // the last rank leaves; of one that has not ended: as far as the run came
     SimTime last_arrival;  // the last rank joins; with missing ranks: the last one so far
     RankId last{};         // who that was, the first to be told of those that came together
+    Duration exposed{};    // of the transfer at its ranks what no GPU compute hid, a sum
     bool ended = true;
     bool everyone_came = true;
 

@@ -45,9 +45,12 @@ constexpr std::array kRankColumns = {
     Column<RankRecord>{"exposed_communication_ps",
                        false,
                        [](const auto& r) { return text_of(r.exposed_communication.ps); }},
+    Column<RankRecord>{"waiting_ps", false, [](const auto& r) { return text_of(r.waiting.ps); }},
     Column<RankRecord>{
         "exposed_memory_ps", false, [](const auto& r) { return text_of(r.exposed_memory.ps); }},
     Column<RankRecord>{"idle_ps", false, [](const auto& r) { return text_of(r.idle.ps); }},
+    Column<RankRecord>{
+        "waited_for_ps", false, [](const auto& r) { return text_of(r.waited_for.ps); }},
 };
 
 constexpr std::array kCollectiveColumns = {
@@ -76,6 +79,8 @@ constexpr std::array kCollectiveColumns = {
     Column<CollectiveRecord>{"transfer_ps",
                              false,
                              [](const auto& c) { return c.ended ? text_of(c.transfer().ps) : ""; }},
+    Column<CollectiveRecord>{
+        "exposed_ps", false, [](const auto& c) { return text_of(c.exposed.ps); }},
 };
 
 constexpr std::array kLinkColumns = {
@@ -216,7 +221,7 @@ std::string indented(const std::string& json) {
 std::string result_json(const RunResult& result) {
     std::string text;
     fmt::format_to(Out(text),
-                   "{{\n  \"schema\": 1,\n  \"version\": \"{}\",\n{}  \"simulated_ps\": {},\n"
+                   "{{\n  \"schema\": 2,\n  \"version\": \"{}\",\n{}  \"simulated_ps\": {},\n"
                    "  \"backend\": \"{}\",\n  \"configuration\": {},\n",
                    version(),
                    unfinished_json(result),

@@ -9,6 +9,7 @@
 
 #include "astra/config/units.h"
 #include "astra/core/version.h"
+#include "astra/results/collective_summary.h"
 #include "astra/results/flow_files.h"
 #include "astra/results/link_load.h"
 #include "astra/results/training_files.h"
@@ -19,7 +20,6 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-constexpr std::size_t kCollectiveRows = 12;
 constexpr std::size_t kDimensionRows = 6;
 
 std::string share(Duration part, SimTime whole) {
@@ -32,6 +32,26 @@ std::string share(Duration part, SimTime whole) {
 
 std::string time(SimTime t) {
     return to_text(Duration{t.ps});
+}
+
+// For whom the others waited most.
+void write_straggler(std::string& text, const RunResult& result) {
+    const auto straggler = std::max_element(
+        result.ranks.begin(), result.ranks.end(), [](const auto& a, const auto& b) {
+            return a.waited_for < b.waited_for;
+        });
+    double all = 0;
+    for (const RankRecord& rank : result.ranks) {
+        all += static_cast<double>(rank.waited_for.ps);
+    }
+    if (all > 0) {
+        fmt::format_to(Out(text),
+                       "straggler        rank {}: the others waited {} for it in all, {:.1f} % of "
+                       "what ranks waited\n",
+                       index(straggler->rank),
+                       to_text(straggler->waited_for),
+                       100 * static_cast<double>(straggler->waited_for.ps) / all);
+    }
 }
 
 void write_ranks(std::string& text, const RunResult& result) {
@@ -49,93 +69,25 @@ void write_ranks(std::string& text, const RunResult& result) {
                    time(fastest->finish));
     fmt::format_to(
         Out(text),
-        "slowest rank     compute {} ({}), exposed communication {} ({}), exposed memory {} "
-        "({}), idle {} ({})\n",
+        "slowest rank     compute {} ({}), exposed communication {} ({}), waiting {} ({}), "
+        "exposed memory {} ({}), idle {} ({})\n",
         to_text(slowest->compute),
         share(slowest->compute, slowest->finish),
         to_text(slowest->exposed_communication),
         share(slowest->exposed_communication, slowest->finish),
+        to_text(slowest->waiting),
+        share(slowest->waiting, slowest->finish),
         to_text(slowest->exposed_memory),
         share(slowest->exposed_memory, slowest->finish),
         to_text(slowest->idle),
         share(slowest->idle, slowest->finish));
-    const Duration hidden{slowest->communication.ps - slowest->exposed_communication.ps};
+    const Duration hidden{slowest->communication.ps - slowest->exposed_communication.ps -
+                          slowest->waiting.ps};
     fmt::format_to(Out(text),
                    "communication    {} on the slowest rank, {} of it hidden under compute\n",
                    to_text(slowest->communication),
                    to_text(hidden));
-}
-
-struct KindTotal {
-    std::uint64_t count = 0;
-    std::uint64_t total_bytes = 0;
-    std::uint64_t least_bytes = ~std::uint64_t{0};
-    std::uint64_t most_bytes = 0;
-    double waited = 0;   // seconds, from the first arrival to the last
-    double seconds = 0;  // from then on
-    double bus_bytes = 0;
-};
-
-void write_collectives(std::string& text, const RunResult& result) {
-    if (result.collectives.empty()) {
-        return;
-    }
-    std::map<std::tuple<CollectiveKind, std::string, std::uint32_t>, KindTotal> totals;
-    std::size_t running = 0;
-    for (const CollectiveRecord& c : result.collectives) {
-        if (!c.ended) {
-            ++running;
-            continue;
-        }
-        KindTotal& total = totals[{c.kind, c.algorithm, c.ranks}];
-        ++total.count;
-        total.total_bytes = saturating_add(total.total_bytes, c.total_bytes.count);
-        total.least_bytes = std::min(total.least_bytes, c.total_bytes.count);
-        total.most_bytes = std::max(total.most_bytes, c.total_bytes.count);
-        total.waited += static_cast<double>(c.wait().ps) * 1e-12;
-        total.seconds += static_cast<double>(c.transfer().ps) * 1e-12;
-        total.bus_bytes += static_cast<double>(c.total_bytes.count) * bus_factor(c.kind, c.ranks);
-    }
-    fmt::format_to(Out(text),
-                   "collectives      {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10} {:>10}\n",
-                   "kind",
-                   "algorithm",
-                   "ranks",
-                   "count",
-                   "buffer",
-                   "mean wait",
-                   "mean time",
-                   "busbw GB/s");
-    std::size_t rows = 0;
-    for (const auto& [key, total] : totals) {
-        if (rows++ == kCollectiveRows) {
-            fmt::format_to(
-                Out(text), "                 … and {} more\n", totals.size() - kCollectiveRows);
-            break;
-        }
-        const std::string size =
-            total.least_bytes == total.most_bytes
-                ? to_text(Bytes{total.most_bytes})
-                : to_text(Bytes{total.least_bytes}) + " … " + to_text(Bytes{total.most_bytes});
-        const auto mean = [&](double seconds) {
-            return to_text(Duration{
-                static_cast<std::uint64_t>(seconds * 1e12 / static_cast<double>(total.count))});
-        };
-        fmt::format_to(
-            Out(text),
-            "                 {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10} {:>10}\n",
-            name_of(std::get<0>(key)),
-            std::get<1>(key),
-            std::get<2>(key),
-            total.count,
-            size,
-            mean(total.waited),
-            mean(total.seconds),
-            total.seconds > 0 ? fmt::format("{:.3f}", total.bus_bytes / total.seconds / 1e9) : "-");
-    }
-    if (running > 0) {
-        fmt::format_to(Out(text), "                 and {} that had not ended\n", running);
-    }
+    write_straggler(text, result);
 }
 
 void write_links(std::string& text, const RunResult& result) {
@@ -272,7 +224,7 @@ std::string summary(const RunResult& result) {
     }
     text += flows_summary(result);
     text += training_summary(result);
-    write_collectives(text, result);
+    write_collective_summary(text, result);
     write_links(text, result);
     write_dimensions(text, result);
     text += link_load_summary(result);

@@ -124,6 +124,7 @@ void ChunkPipeline::member_finished(CollectiveRun& run, std::uint32_t member, bo
         context_.recorder->end(span);
     }
     const Recorder::Because because(context_.recorder, span);
+    const PhaseRuns::Behind behind(runs_, instance.members[at.position].heard);
     const std::uint32_t left_queue = queue_index(at);
     queues_.leave(left_queue, at);
     instance.members[at.position].sending += left ? 0 : 1;
@@ -140,6 +141,22 @@ void ChunkPipeline::member_finished(CollectiveRun& run, std::uint32_t member, bo
     queues_.top_up(left_queue);
     --instance.members[at.position].chunks_left;
     leave_if_done(instance, at.position);
+}
+
+// Under rendezvous messages do not wait for those before them.
+void ChunkPipeline::member_hears(CollectiveRun& run, std::uint32_t member, std::uint32_t sender) {
+    const ChunkAt at = runs_.chunk_of(run, member);
+    at.instance->hear_from(at.position, runs_.chunk_of(run, sender).position, !context_.rendezvous);
+}
+
+void ChunkPipeline::member_held(CollectiveRun& run, std::uint32_t member, std::uint32_t receiver) {
+    const ChunkAt at = runs_.chunk_of(run, member);
+    at.instance->hold(at.position, runs_.chunk_of(run, receiver).position);
+}
+
+void ChunkPipeline::member_follows(CollectiveRun& run, std::uint32_t member, std::uint32_t other) {
+    const ChunkAt at = runs_.chunk_of(run, member);
+    at.instance->follow(at.position, runs_.chunk_of(run, other).position);
 }
 
 // A chunk goes on to its next phase while what it has sent still leaves; the collective is done for

@@ -38,6 +38,9 @@ class ChunkPipeline final : private RunOwner {
   private:
     void member_finished(CollectiveRun& run, std::uint32_t member, bool left) override;
     void member_left(CollectiveRun& run, std::uint32_t member) override;
+    void member_hears(CollectiveRun& run, std::uint32_t member, std::uint32_t sender) override;
+    void member_held(CollectiveRun& run, std::uint32_t member, std::uint32_t receiver) override;
+    void member_follows(CollectiveRun& run, std::uint32_t member, std::uint32_t other) override;
     void leave_if_done(CollectiveInstance& instance, std::uint32_t position);
     std::uint32_t queue_index(const ChunkAt& at) const;
     void look_at_waiting(CollectiveInstance& instance);

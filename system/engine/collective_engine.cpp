@@ -72,6 +72,7 @@ void CollectiveEngine::join(GroupId id,
         if (instance.everyone_has_come()) {
             const Duration time = measured_time(instance);
             for (std::uint32_t p = 0; p < instance.members.size(); ++p) {
+                instance.hear(p, instance.last);
                 release_.leave_after(time, instance, p);
             }
         }

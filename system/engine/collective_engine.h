@@ -64,6 +64,12 @@ class CollectiveEngine {
 
     // As in CollectiveRelease.
     std::vector<CollectiveRecord> records() const { return release_.records(); }
+    // As in CollectiveRelease.
+    const PeerWait& wait() const { return release_.wait(); }
+    void add_exposed(Duration time) { release_.add_exposed(time); }
+    void add_unfinished(std::vector<UnfinishedWait>& waits) const {
+        release_.add_unfinished(waits);
+    }
     std::uint64_t messages() const { return context_.messages; }
     std::uint64_t bytes() const { return context_.bytes; }
     std::uint64_t passed() const { return pipeline_.passed(); }

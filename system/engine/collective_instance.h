@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "astra/core/callback.h"
+#include "astra/core/peer_wait.h"
 #include "astra/core/recorder/recorder.h"
 #include "astra/core/types.h"
 #include "system/plan/asked_size.h"
@@ -37,7 +38,9 @@ struct CollectiveInstance {
         std::uint32_t chunks_left = 0;
         std::uint32_t sending = 0;  // phases that are over and of which something is to leave
         bool joined = false;
-        SimTime since;  // when it joined
+        SimTime since;      // when it joined
+        PeerArrival heard;  // the last of those on which its steps depend
+        PeerArrival held;   // and of those on which only the departure of what it sends depends
     };
 
     struct Chunk {
@@ -55,8 +58,9 @@ struct CollectiveInstance {
     std::uint64_t priority = 0;    // greater goes first
     SimTime start;
     SimTime end;
-    SimTime last_arrival;            // so far
-    std::uint32_t last_arrived = 0;  // its position; of several the first to be told
+    PeerArrival last;          // to come so far; of several the first to be told
+    Duration exposed;          // of the transfer at those that have left, a sum
+    bool out_of_step = false;  // not all of them depend on the same arrival
     std::uint32_t joined = 0;
     std::uint32_t left = 0;
     std::uint32_t waiting = 0;         // chunks at ranks, for a dimension
@@ -69,6 +73,38 @@ struct CollectiveInstance {
     std::vector<std::uint32_t> runs;   // first_run of the chunk + that of the phase + subgroup
 
     const ProcessGroup& group() const { return *process_group; }
+    void hear(std::uint32_t position, const PeerArrival& arrival) {
+        if (arrival.at > members[position].heard.at) {
+            members[position].heard = arrival;
+            out_of_step = true;
+        }
+    }
+    // The member takes what another has sent.
+    void hear_from(std::uint32_t position, std::uint32_t sender, bool in_turn) {
+        hear(position, members[sender].heard);
+        if (in_turn) {
+            hear(position, members[sender].held);
+        }
+    }
+    // What the member sends leaves after what the receiver has done.
+    void hold(std::uint32_t position, std::uint32_t receiver) {
+        Member& member = members[position];
+        if (members[receiver].heard.at > member.held.at) {
+            member.held = members[receiver].heard;
+        }
+    }
+    // What the member sends leaves after what another one has sent.
+    void follow(std::uint32_t position, std::uint32_t other) {
+        hold(position, other);
+        if (members[other].held.at > members[position].held.at) {
+            members[position].held = members[other].held;
+        }
+    }
+    // Since when it has taken part, and whom it has waited for.
+    PeerWait wait_of(std::uint32_t position) const {
+        const Member& member = members[position];
+        return {member.since, member.held.at > member.heard.at ? member.held : member.heard};
+    }
     bool everyone_has_come() const { return joined == members.size(); }
     const ChunkPhases& phases(std::uint32_t chunk) const { return *chunks[chunk].phases; }
     std::uint16_t& phase_of(std::uint32_t chunk, std::uint32_t position) {

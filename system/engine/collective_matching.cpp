@@ -102,9 +102,10 @@ CollectiveMatching::Arrival CollectiveMatching::come(const ProcessGroup& group,
     CollectiveInstance::Member& member = instance.members[position];
     member.joined = true;
     member.since = now;
-    if (now > instance.last_arrival) {
-        instance.last_arrival = now;
-        instance.last_arrived = position;
+    member.heard = {now, RankId{group.rank(position)}};
+    if (now > instance.last.at) {
+        instance.last = member.heard;
+        instance.out_of_step = true;
     }
     ++instance.joined;
     return {instance, is_first};
@@ -129,8 +130,9 @@ CollectiveInstance& CollectiveMatching::open_instance(const ProcessGroup& group,
     instance.created = created_++;
     instance.sequence = request.sequence;
     instance.start = now;
-    instance.last_arrival = now;
-    instance.last_arrived = position;
+    instance.last = {now, RankId{group.rank(position)}};
+    instance.out_of_step = false;
+    instance.exposed = {};
     instance.last_joined = kNoCause;
     instance.joined = 0;
     instance.left = 0;

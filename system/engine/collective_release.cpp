@@ -27,14 +27,19 @@ void CollectiveRelease::leave(CollectiveInstance& instance, std::uint32_t positi
     if (instance.request.kind == CollectiveKind::Barrier) {
         if (last) {
             const auto members = instance.members;
+            const PeerArrival arrival = instance.last;
             close(instance);
+            leaving_ = nullptr;
             for (const auto& member : members) {
+                wait_ = {member.since, arrival};
                 member.done();
             }
         }
         return;
     }
     const Callback done = instance.members[position].done;
+    wait_ = instance.wait_of(position);
+    leaving_ = last ? nullptr : &instance;
     if (last) {
         close(instance);
     }
@@ -48,9 +53,39 @@ void CollectiveRelease::close(const CollectiveInstance& instance) {
                          instance.total(),
                          instance.start,
                          instance.end,
-                         instance.last_arrival,
-                         instance.last_arrived});
+                         instance.last,
+                         instance.exposed});
+    last_finished_ = finished_.size() - 1;
     matching_.close(instance);
+}
+
+std::vector<const CollectiveInstance*> CollectiveRelease::open() const {
+    std::vector<const CollectiveInstance*> open;
+    for (std::uint32_t group = 0; group < matching_.groups(); ++group) {
+        const auto more = matching_.open(GroupId{group});
+        open.insert(open.end(), more.begin(), more.end());
+    }
+    std::sort(open.begin(), open.end(), [](const auto* a, const auto* b) {
+        return a->created < b->created;
+    });
+    return open;
+}
+
+// Where somebody is missing, everybody waits for it until now.
+void CollectiveRelease::add_unfinished(std::vector<UnfinishedWait>& waits) const {
+    for (const CollectiveInstance* instance : open()) {
+        for (std::uint32_t p = 0; p < instance->members.size(); ++p) {
+            const CollectiveInstance::Member& member = instance->members[p];
+            if (!member.joined || (member.chunks_left == 0 && member.sending == 0)) {
+                continue;
+            }
+            PeerWait wait = instance->wait_of(p);
+            if (!instance->everyone_has_come()) {
+                wait.last.at = context_.queue.now();
+            }
+            waits.push_back({RankId{instance->group().rank(p)}, wait});
+        }
+    }
 }
 
 std::vector<CollectiveRecord> CollectiveRelease::records() const {
@@ -64,20 +99,14 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
                            finished.bytes,
                            finished.total,
                            finished.plan->members,
+                           finished.plan->group->stride(),
                            finished.start,
                            finished.end,
-                           finished.last_arrival,
-                           RankId{finished.plan->group->rank(finished.last_arrived)}});
+                           finished.last.at,
+                           finished.last.rank,
+                           finished.exposed});
     }
-    std::vector<const CollectiveInstance*> open;
-    for (std::uint32_t group = 0; group < matching_.groups(); ++group) {
-        const auto more = matching_.open(GroupId{group});
-        open.insert(open.end(), more.begin(), more.end());
-    }
-    std::sort(open.begin(), open.end(), [](const auto* a, const auto* b) {
-        return a->created < b->created;
-    });
-    for (const CollectiveInstance* instance : open) {
+    for (const CollectiveInstance* instance : open()) {
         records.push_back({instance->group().name(),
                            instance->sequence,
                            instance->request.kind,
@@ -85,10 +114,12 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
                            instance->request.bytes,
                            instance->total(),
                            instance->plan->members,
+                           instance->group().stride(),
                            instance->start,
                            context_.queue.now(),
-                           instance->last_arrival,
-                           RankId{instance->group().rank(instance->last_arrived)},
+                           instance->last.at,
+                           instance->last.rank,
+                           instance->exposed,
                            false,
                            instance->everyone_has_come()});
     }

@@ -1,6 +1,7 @@
 // Lets the members of a collective go on when they have done their part, and keeps what has ended.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,17 @@ class CollectiveRelease {
     // The same after a time in which nothing of the collective is simulated.
     void leave_after(Duration time, const CollectiveInstance& instance, std::uint32_t position);
 
+    // Of the member whose `done` runs.
+    const PeerWait& wait() const { return wait_; }
+    // Of its transfer so much was not hidden by computation.
+    void add_exposed(Duration time) {
+        Duration& total =
+            leaving_ == nullptr ? finished_[last_finished_].exposed : leaving_->exposed;
+        total = total + time;
+    }
+    // Of those that have not left.
+    void add_unfinished(std::vector<UnfinishedWait>& waits) const;
+
     // Finished collectives, in the order in which they ended; then, of a run that has not finished,
     // those that somebody has come to, in the order in which they began.
     std::vector<CollectiveRecord> records() const;
@@ -36,16 +48,21 @@ class CollectiveRelease {
         Bytes total;
         SimTime start;
         SimTime end;
-        SimTime last_arrival;
-        std::uint32_t last_arrived = 0;
+        PeerArrival last;
+        Duration exposed{};
     };
 
     void leave_now(std::uint64_t argument);
     void close(const CollectiveInstance& instance);
+    // In the order in which they began.
+    std::vector<const CollectiveInstance*> open() const;
 
     RunContext& context_;
     CollectiveMatching& matching_;
     std::vector<Finished> finished_;
+    PeerWait wait_;
+    CollectiveInstance* leaving_ = nullptr;  // whose member it is; null: of one that is finished
+    std::size_t last_finished_ = 0;
 };
 
 }  // namespace astra

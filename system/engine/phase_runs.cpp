@@ -11,6 +11,7 @@ constexpr std::uint32_t kMostDimensions = 32;
 }  // namespace
 
 void PhaseRuns::start_chunk(const ChunkAt& at) {
+    at.instance->hear(at.position, behind_);
     PhaseRun& phase = open(at);
     const Recorder::Because because(
         context_.recorder, context_.recorder == nullptr ? kNoCause : begin_span(at, phase));
@@ -59,6 +60,7 @@ PhaseRuns::PhaseRun& PhaseRuns::open(const ChunkAt& at) {
         index(instance.group().id()) * kMostDimensions + phase.dimension->of_topology;
     phase.run.begin(
         context_, owner_, number, program, std::move(ranks), size, phase_plan.costs, communicator);
+    phase.run.follow(instance.out_of_step);
     if (!instance.pairs.empty()) {
         phase.run.set_pairs(
             {&instance.pairs, at.chunk, static_cast<std::uint32_t>(instance.chunks.size())});

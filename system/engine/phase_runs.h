@@ -20,6 +20,20 @@ class PhaseRuns final : public ChunkStarter {
     PhaseRuns(RunContext& context, ProgramCache& programs, std::uint32_t queues, RunOwner& owner)
         : context_(context), programs_(programs), queues_(queues), owner_(owner) {}
 
+    // As long as it lives, chunks that start have waited for one that depended on that arrival.
+    class Behind {
+      public:
+        Behind(PhaseRuns& runs, const PeerArrival& arrival) : runs_(runs) {
+            runs_.behind_ = arrival;
+        }
+        ~Behind() { runs_.behind_ = {}; }
+        Behind(const Behind&) = delete;
+        Behind& operator=(const Behind&) = delete;
+
+      private:
+        PhaseRuns& runs_;
+    };
+
     void start_chunk(const ChunkAt& at) override;
     bool peers_have_come(const ChunkAt& at) const override;
 
@@ -62,6 +76,7 @@ class PhaseRuns final : public ChunkStarter {
     RunOwner& owner_;
     std::deque<PhaseRun> runs_;  // a pool
     std::vector<std::uint32_t> free_runs_;
+    PeerArrival behind_;
 };
 
 }  // namespace astra

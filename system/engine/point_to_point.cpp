@@ -59,6 +59,7 @@ void PointToPoint::send(const PointRequest& request, Callback done) {
     transfer.request = request;
     transfer.sent = done;
     transfer.has_send = true;
+    transfer.offered = queue_.now();
     check_sizes(transfer);
     if (recorder_ != nullptr && transfer.has_receive && transfer.posted < queue_.now()) {
         Span span;
@@ -88,8 +89,7 @@ void PointToPoint::receive(const PointRequest& request, Callback done) {
     check_sizes(transfer);
     if (transfer.arrived) {
         // An event, not a call: whoever posted this does not expect to be called back already.
-        queue_.schedule_after({}, done);
-        settle(id);
+        queue_.schedule_after({}, Callback::to<&PointToPoint::on_received>(*this, id));
     } else if (rendezvous_) {
         ask(id);
     }
@@ -116,14 +116,25 @@ void PointToPoint::inject(std::uint32_t id) {
     }
 }
 
+// The data was there before the receiver came.
+void PointToPoint::on_received(std::uint64_t id) {
+    const Transfer& transfer = transfers_[id];
+    const Callback receiver = transfer.received;
+    wait_ = wait_of_receiver(transfer);
+    settle(static_cast<std::uint32_t>(id));
+    receiver();
+}
+
 void PointToPoint::on_departure(std::uint64_t id) {
     Transfer& transfer = transfers_[id];
     transfer.departs = false;
     const Callback sent = std::exchange(transfer.sent, {});
+    const PeerWait wait = wait_of_sender(transfer);
     if (transfer.over) {
         settle(static_cast<std::uint32_t>(id));
     }
     if (sent) {
+        wait_ = wait;
         sent();
     }
 }
@@ -171,14 +182,40 @@ void PointToPoint::on_arrival(std::uint64_t id) {
     const Callback sent = std::exchange(transfer.sent, {});
     const bool received = transfer.has_receive;
     const Callback receiver = transfer.received;
+    const PeerWait wait_of_sent = wait_of_sender(transfer);
+    const PeerWait wait_of_received = wait_of_receiver(transfer);
     if (received) {
         settle(static_cast<std::uint32_t>(id));
     }
     if (sent) {
+        wait_ = wait_of_sent;
         sent();
     }
     if (received) {
+        wait_ = wait_of_received;
         receiver();
+    }
+}
+
+PeerWait PointToPoint::wait_of_sender(const Transfer& transfer) const {
+    const SimTime asked = transfer.has_receive ? transfer.posted : queue_.now();
+    return {transfer.offered,
+            {rendezvous_ ? asked : transfer.offered, RankId{transfer.request.destination}}};
+}
+
+PeerWait PointToPoint::wait_of_receiver(const Transfer& transfer) const {
+    return {transfer.posted,
+            {transfer.has_send ? transfer.offered : queue_.now(), RankId{transfer.request.source}}};
+}
+
+void PointToPoint::add_unfinished(std::vector<UnfinishedWait>& waits) const {
+    for (const Transfer& transfer : transfers_) {
+        if (transfer.sent) {
+            waits.push_back({RankId{transfer.request.source}, wait_of_sender(transfer)});
+        }
+        if (transfer.has_receive && !transfer.over) {
+            waits.push_back({RankId{transfer.request.destination}, wait_of_receiver(transfer)});
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "astra/core/callback.h"
 #include "astra/core/event_queue.h"
+#include "astra/core/peer_wait.h"
 #include "astra/core/recorder/recorder.h"
 #include "astra/core/types.h"
 #include "network/backend/backend.h"
@@ -46,6 +47,11 @@ class PointToPoint {
     // `done` runs when the data has arrived and the receive is posted.
     void receive(const PointRequest& request, Callback done);
 
+    // Of the op whose `done` runs.
+    const PeerWait& wait() const { return wait_; }
+    // Of those that have not ended.
+    void add_unfinished(std::vector<UnfinishedWait>& waits) const;
+
     std::uint64_t messages() const { return messages_; }
     std::uint64_t bytes() const { return bytes_; }
 
@@ -78,7 +84,8 @@ class PointToPoint {
         Bytes expected;
         Callback sent;
         Callback received;
-        SimTime posted;  // when the receive came
+        SimTime posted;   // when the receive came
+        SimTime offered;  // when the send came
         bool has_send = false;
         bool has_receive = false;
         bool asked = false;
@@ -100,11 +107,16 @@ class PointToPoint {
     void inject(std::uint32_t id);
     void ask(std::uint32_t id);
     void on_asked(std::uint64_t id);
+    void on_received(std::uint64_t id);
     void on_departure(std::uint64_t id);
     void on_arrival(std::uint64_t id);
     void settle(std::uint32_t id);
     // What the rank's own messages do in place of the network: an event now, with its cause kept.
     void deliver_to_itself(std::uint32_t id, Callback delivered);
+    // A sender waits for its receiver under rendezvous only. Where the peer has not come it has
+    // waited for it until now.
+    PeerWait wait_of_sender(const Transfer& transfer) const;
+    PeerWait wait_of_receiver(const Transfer& transfer) const;
     // On whose behalf a delivery acts: of the message, if it was one.
     Cause cause_of(const Transfer& transfer) const;
 
@@ -116,6 +128,7 @@ class PointToPoint {
     std::unordered_map<Key, std::uint32_t, KeyHash> unmatched_;  // of which one side has come
     std::vector<Transfer> transfers_;
     std::uint32_t free_ = kNone;
+    PeerWait wait_;
     std::uint64_t messages_ = 0;
     std::uint64_t bytes_ = 0;
 };

@@ -10,6 +10,14 @@ ProcessGroup::ProcessGroup(GroupId id,
                            std::vector<std::uint32_t> ranks,
                            const Topology& topology)
     : id_(id), name_(std::move(name)), ranks_(std::move(ranks)) {
+    if (ranks_.size() > 1 && ranks_[1] > ranks_[0]) {
+        const std::uint32_t first = ranks_[1] - ranks_[0];
+        const auto uneven =
+            std::adjacent_find(ranks_.begin(), ranks_.end(), [&](std::uint32_t a, std::uint32_t b) {
+                return b < a || b - a != first;
+            });
+        stride_ = uneven == ranks_.end() ? first : 0;
+    }
     std::uint64_t grid_size = 1;
     for (std::uint32_t k = 0; k < topology.dimensions(); ++k) {
         std::vector<bool> seen(topology.ports(k));

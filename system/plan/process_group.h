@@ -45,6 +45,8 @@ class ProcessGroup {
     std::uint32_t size() const { return static_cast<std::uint32_t>(ranks_.size()); }
     std::uint32_t rank(std::uint32_t position) const { return ranks_[position]; }
     const std::vector<std::uint32_t>& ranks() const { return ranks_; }
+    // From each rank to the next; 0 if that is not always the same, or there is no next one.
+    std::uint32_t stride() const { return stride_; }
     bool is_grid() const { return is_grid_; }
     // Ascending; none for a group of one. A flat group has one.
     const std::vector<Dimension>& dimensions() const { return dimensions_; }
@@ -57,6 +59,7 @@ class ProcessGroup {
     GroupId id_;
     std::string name_;
     std::vector<std::uint32_t> ranks_;
+    std::uint32_t stride_ = 0;
     std::vector<Dimension> dimensions_;
     std::vector<std::uint32_t> spanned_;
     bool is_grid_ = true;

@@ -25,6 +25,7 @@ void CollectiveRun::begin(RunContext& context,
     ASTRA_CHECK(ranks.size() == program.members(), "a program runs over its number of members");
     context_ = &context;
     owner_ = &owner;
+    follow_ = &kUnwanted;
     program_ = &program;
     const ThreadBlocks* thread_blocks = program.thread_blocks();
     const bool as_recorded = thread_blocks != nullptr && thread_blocks->as_recorded();
@@ -186,14 +187,21 @@ void CollectiveRun::issue(std::uint32_t member, const Sequence& sequence, std::u
 }
 
 void CollectiveRun::send_from_queue(std::uint32_t member, std::uint32_t queue) {
-    SendQueues::Woken next{member, queue};
+    SendQueues::Woken next{member, queue, member};
     do {
         SendQueues::Waiting message;
         while (send_queues_.pop(next.member, next.queue, message)) {
+            const Program::Send& op = program_->send(message.send);
+            if (*follow_ && send_queues_.was_limited(next.member, op)) {
+                owner_->member_held(*this, next.member, program_->peer_of(next.member, op.peer));
+            }
+            if (*follow_ && next.by != next.member) {
+                owner_->member_follows(*this, next.member, next.by);
+            }
             const SimTime left = depart(
                 next.member, message.send, {std::max(message.at_ps, context_->queue.now().ps)});
             if (left.ps != kMaxPs) {
-                send_queues_.leaves(next.member, program_->send(message.send), left.ps);
+                send_queues_.leaves(next.member, op, left.ps);
             }
         }
     } while (send_queues_.pop_woken(next));
@@ -302,6 +310,9 @@ void CollectiveRun::take(std::uint32_t member,
                          std::uint32_t send_index,
                          std::uint64_t come_ps) {
     const Program::Send& send = program_->send(send_index);
+    if (*follow_) {
+        owner_->member_hears(*this, member, program_->sending_member(member, send_index));
+    }
     if (send_queues_.used()) {
         const std::uint32_t sender = program_->sending_member(member, send_index);
         if (send_queues_.taken(sender, send)) {
@@ -415,6 +426,9 @@ void CollectiveRun::ask_for(std::uint32_t member,
         const std::uint32_t sender = program_->peer_of(member, receive.peer);
         if (pairs_.sizes != nullptr && goes_without(member, member, receive.payload)) {
             continue;
+        }
+        if (*follow_) {
+            owner_->member_held(*this, sender, member);
         }
         ++context_->messages;
         context_->bytes = saturating_add(context_->bytes, kRequestBytes.count);

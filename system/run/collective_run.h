@@ -53,6 +53,14 @@ class RunOwner {
     // `left`: all that it sends has left, too; otherwise member_left() is still to come.
     virtual void member_finished(CollectiveRun& run, std::uint32_t member, bool left) = 0;
     virtual void member_left(CollectiveRun& run, std::uint32_t member) = 0;
+    // CollectiveRun::follow(): what the member does next depends on what the sender of a message
+    // has done; what it sends, that it leaves, on what the receiver has done.
+    virtual void member_hears(CollectiveRun&, std::uint32_t /*member*/, std::uint32_t /*sender*/) {}
+    virtual void member_held(CollectiveRun&, std::uint32_t /*member*/, std::uint32_t /*receiver*/) {
+    }
+    // What the member sends leaves after what another one has sent.
+    virtual void member_follows(CollectiveRun&, std::uint32_t /*member*/, std::uint32_t /*other*/) {
+    }
 };
 
 class CollectiveRun {
@@ -80,6 +88,9 @@ class CollectiveRun {
         send_queues_.forget_run_ahead();
     }
 
+    // Tells the owner who depends on whom, from the moment on at which `wanted` is true.
+    void follow(const bool& wanted) { follow_ = &wanted; }
+
     // Lets a member take part. It pays the endpoint delay and the startup first.
     void start(std::uint32_t member);
 
@@ -93,6 +104,7 @@ class CollectiveRun {
     friend class ThreadBlockRun;
     static constexpr std::uint32_t kNotStarted = 0xffffffffU;
     static constexpr std::uint32_t kNone = 0xffffffffU;
+    static constexpr bool kUnwanted = false;
     // `waiting`: for something else than messages, before which it takes none.
     static constexpr std::uint32_t kHeldUp = 0xffffffffU;
 
@@ -169,6 +181,7 @@ class CollectiveRun {
 
     RunContext* context_ = nullptr;
     RunOwner* owner_ = nullptr;
+    const bool* follow_ = &kUnwanted;
     const Program* program_ = nullptr;
     StepCosts costs_;
     std::vector<std::uint64_t> copied_ps_;  // by member: when all that it has sent is handed over

@@ -13,7 +13,8 @@ void SendQueues::begin(const Program& program, std::uint32_t run_ahead) {
         return;
     }
     queues_.assign(std::size_t{program.members()} * order.queues, {});
-    ahead_.assign(run_ahead_ == 0 ? 0 : std::size_t{program.members()} * order.connections, 0);
+    connections_.assign(run_ahead_ == 0 ? 0 : std::size_t{program.members()} * order.connections,
+                        {});
     turns_.assign(order.takes_turns ? std::size_t{program.members()} * order.turns : 0, {});
     woken_.clear();
     waiting_.clear();
@@ -45,10 +46,11 @@ bool SendQueues::pop(std::uint32_t member, std::uint32_t number, Waiting& messag
         return false;
     }
     if (run_ahead_ > 0) {
-        if (ahead(member, send) == run_ahead_) {
+        Connection& to = connection(member, send);
+        if (to.sent - to.taken == run_ahead_) {
             return false;
         }
-        ++ahead(member, send);
+        ++to.sent;
     }
     message = waiting_[first];
     message.at_ps = std::max(message.at_ps, from.free_ps);
@@ -75,8 +77,9 @@ void SendQueues::leaves(std::uint32_t member, const Program::Send& send, std::ui
     const std::uint32_t receiver = program_->peer_of(member, send.peer);
     for (const std::uint32_t next : program_->in_turn(receiver, send.turns, had.left)) {
         const Program::Receive& receive = program_->receive(next);
-        woken_.push_back(
-            {program_->peer_of(receiver, receive.peer), program_->send(receive.send).queue});
+        woken_.push_back({program_->peer_of(receiver, receive.peer),
+                          program_->send(receive.send).queue,
+                          member});
     }
 }
 
@@ -93,7 +96,8 @@ bool SendQueues::taken(std::uint32_t member, const Program::Send& send) {
     if (run_ahead_ == 0) {
         return false;
     }
-    return ahead(member, send)-- == run_ahead_;
+    Connection& from = connection(member, send);
+    return from.sent - from.taken++ == run_ahead_;
 }
 
 }  // namespace astra

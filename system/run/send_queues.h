@@ -38,10 +38,16 @@ class SendQueues {
     struct Woken {
         std::uint32_t member = 0;
         std::uint32_t queue = 0;
+        std::uint32_t by = 0;  // the member whose message had its turn before
     };
     bool pop_woken(Woken& woken);
     // The receiver has taken a message. True if the queue that it was in may go on.
     bool taken(std::uint32_t member, const Program::Send& send);
+    // Whether the message that was taken out last, of this connection, could not leave before its
+    // receiver had taken an earlier one.
+    bool was_limited(std::uint32_t member, const Program::Send& send) {
+        return run_ahead_ > 0 && connection(member, send).sent > run_ahead_;
+    }
     // From now on any number may be ahead.
     void forget_run_ahead() { run_ahead_ = 0; }
 
@@ -60,11 +66,16 @@ class SendQueues {
         bool busy = false;  // until it is told when the message before has left
     };
 
+    struct Connection {
+        std::uint32_t sent = 0;
+        std::uint32_t taken = 0;
+    };
+
     Queue& queue(std::uint32_t member, std::uint32_t number) {
         return queues_[std::size_t{member} * program_->order().queues + number];
     }
-    std::uint32_t& ahead(std::uint32_t member, const Program::Send& send) {
-        return ahead_[std::size_t{member} * program_->order().connections + send.connection];
+    Connection& connection(std::uint32_t member, const Program::Send& send) {
+        return connections_[std::size_t{member} * program_->order().connections + send.connection];
     }
 
     Turns& turns(std::uint32_t member, const Program::Send& send) {
@@ -78,9 +89,9 @@ class SendQueues {
     const Program* program_ = nullptr;
     bool used_ = false;
     std::uint32_t run_ahead_ = 0;
-    std::vector<Queue> queues_;         // by member and queue
-    std::vector<std::uint32_t> ahead_;  // by member and connection; empty without a limit
-    std::vector<Turns> turns_;          // by receiver and turns
+    std::vector<Queue> queues_;            // by member and queue
+    std::vector<Connection> connections_;  // by member and connection; empty without a limit
+    std::vector<Turns> turns_;             // by receiver and turns
     std::vector<Woken> woken_;
     std::vector<Waiting> waiting_;
     std::uint32_t free_ = kNone;

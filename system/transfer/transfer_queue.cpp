@@ -96,8 +96,10 @@ void TransferQueue::request(GroupId id,
     ASTRA_CHECK(!tensor.done[position], "a member asks for a transfer once");
     tensor.done[position] = done;
     const bool complete = ++tensor.asked == tensor.done.size();
+    tensor.asked_at[position] = queue_.now();
     if (complete) {
         tensor.ready = queue_.now();
+        tensor.last = RankId{collectives_.group(id).rank(position)};
     }
     if (recorder_ != nullptr) {
         record_asking(tensor, position);
@@ -115,8 +117,6 @@ void TransferQueue::request(GroupId id,
 // Until the last member has its gradient, the others wait for it. Where nothing is queued, the
 // collective says so itself.
 void TransferQueue::record_asking(Tensor& tensor, std::uint32_t position) {
-    tensor.asked_at.resize(tensor.done.size());
-    tensor.asked_at[position] = queue_.now();
     if (tensor.asked < tensor.done.size()) {
         return;
     }
@@ -164,6 +164,7 @@ std::uint32_t TransferQueue::tensor_for(std::uint32_t number_of_group,
     tensor.whole.bytes = request.bytes;
     tensor.request = request;
     tensor.first_rank = members.rank(position);
+    tensor.asked_at.assign(members.size(), {});
     tensor.done.assign(members.size(), {});
     tensor.left.assign(members.size(), request.bytes.count);
     return number;
@@ -217,6 +218,7 @@ void TransferQueue::passed(std::uint64_t argument) {
         }
         finish_tensor(number);
     }
+    wait_ = collectives_.wait();
     done();
 }
 
@@ -275,6 +277,9 @@ void TransferQueue::start(std::uint32_t number_of_group, Launch launch) {
         tensor.launched = tensor.launched + piece.bytes;
         ASTRA_CHECK(tensor.launched <= tensor.whole.bytes, "no byte is launched twice");
         started.tensors.push_back(tensor_number);
+        if (tensor.ready >= started.last.at) {
+            started.last = {tensor.ready, tensor.last};
+        }
         started.bytes = started.bytes + piece.bytes;
     }
     ++group.load.launches;
@@ -328,14 +333,15 @@ void TransferQueue::finish_member(std::uint64_t argument) {
                                     recorder_ != nullptr && recorder_->current() != kNoCause
                                         ? recorder_->current()
                                         : started.span);
-    std::vector<Callback> done;
+    std::vector<std::pair<Callback, PeerWait>> done;
     for (std::size_t i = 0; i < started.pieces.size(); ++i) {
         Tensor& tensor = tensors_[started.tensors[i]];
         std::uint64_t& left = tensor.left[position];
         ASTRA_CHECK(left >= started.pieces[i].bytes.count, "no byte is reduced twice");
         left -= started.pieces[i].bytes.count;
         if (left == 0) {
-            done.push_back(tensor.done[position]);
+            done.emplace_back(tensor.done[position],
+                              PeerWait{tensor.asked_at[position], started.last});
             if (++tensor.finished == tensor.done.size()) {
                 finish_tensor(started.tensors[i]);
             }
@@ -344,8 +350,28 @@ void TransferQueue::finish_member(std::uint64_t argument) {
     if (--started.members_left == 0) {
         finish_launch(number);
     }
-    for (const Callback& callback : done) {
+    for (const auto& [callback, wait] : done) {
+        wait_ = wait;
         callback();
+    }
+}
+
+void TransferQueue::add_unfinished(std::vector<UnfinishedWait>& waits) const {
+    if (!this->waits()) {
+        return;  // the collectives tell of them
+    }
+    for (const Group& group : groups_) {
+        const ProcessGroup& members = collectives_.group(group.id);
+        for (const auto& [key, number] : group.tensors) {
+            const Tensor& tensor = tensors_[number];
+            const SimTime ready = tensor.asked == tensor.done.size() ? tensor.ready : queue_.now();
+            for (std::uint32_t p = 0; p < members.size(); ++p) {
+                if (tensor.done[p] && tensor.left[p] > 0) {
+                    waits.push_back(
+                        {RankId{members.rank(p)}, {tensor.asked_at[p], {ready, tensor.last}}});
+                }
+            }
+        }
     }
 }
 

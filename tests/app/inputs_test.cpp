@@ -69,9 +69,9 @@ TEST_P(StudyFile, RunsAndAddsUp) {
     EXPECT_GT(result.simulated.ps, 0U);
     EXPECT_THAT(result.warnings, testing::IsEmpty());
     for (const RankRecord& rank : result.ranks) {
-        EXPECT_EQ(
-            rank.compute.ps + rank.exposed_communication.ps + rank.exposed_memory.ps + rank.idle.ps,
-            rank.finish.ps);
+        EXPECT_EQ(rank.compute.ps + rank.exposed_communication.ps + rank.waiting.ps +
+                      rank.exposed_memory.ps + rank.idle.ps,
+                  rank.finish.ps);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "astra/results/result_files.h"
 #include "astra/results/summary.h"
 #include "tests/support/experiment.h"
+#include "tests/support/network_models.h"
 
 namespace astra::test {
 namespace {
@@ -57,16 +58,17 @@ TEST(Arrivals, TheLastRankIsNamed) {
         EXPECT_EQ(json.at("wait_ps"), 900'000'000);
         EXPECT_EQ(json.at("transfer_ps"), 6 * step_ps);
         EXPECT_THAT(collectives_csv(result),
-                    HasSubstr("last_arrival_ps,waited_for_rank,wait_ps,transfer_ps\n"));
-        EXPECT_THAT(collectives_csv(result), HasSubstr(",900000000,3,900000000,31457280\n"));
+                    HasSubstr("last_arrival_ps,waited_for_rank,wait_ps,transfer_ps,exposed_ps\n"));
+        EXPECT_THAT(collectives_csv(result), HasSubstr(",900000000,3,900000000,31457280,"));
     }
 }
 
 // The bus bandwidth is that of the links with and without the wait, as nccl-tests begins to measure
 // when all ranks are there.
 TEST(Arrivals, BusBandwidthCountsFromTheLastArrival) {
-    EXPECT_THAT(summary(run(ring_of_4())), HasSubstr("      0 ps 31.4573 us     50.000\n"));
-    EXPECT_THAT(summary(run(late())), HasSubstr("    900 us 31.4573 us     50.000\n"));
+    EXPECT_THAT(summary(run(ring_of_4())),
+                HasSubstr("      0 ps 31.4573 us     50.000 31.4573 us\n"));
+    EXPECT_THAT(summary(run(late())), HasSubstr("    900 us 31.4573 us     50.000 "));
 }
 
 TEST(Arrivals, NobodyIsWaitedForByRanksInStep) {
@@ -75,6 +77,51 @@ TEST(Arrivals, NobodyIsWaitedForByRanksInStep) {
     EXPECT_EQ(json.at("last_arrival_ps"), 0);
     EXPECT_TRUE(json.at("waited_for_rank").is_null());
     EXPECT_EQ(json.at("wait_ps"), 0);
+}
+
+TEST(Arrivals, TheSummaryNamesTheStraggler) {
+    EXPECT_THAT(
+        summary(run(late())),
+        HasSubstr("straggler        rank 3: the others waited 2.4 ms for it in all, 100.0 % of "
+                  "what ranks waited\n"));
+    EXPECT_THAT(summary(run(ring_of_4())), testing::Not(HasSubstr("straggler")));
+}
+
+// Nothing else is exposed: what the collectives had is what the ranks had, with a rank late, too.
+TEST(Arrivals, ExposedTimeOfCollectivesIsThatOfTheRanks) {
+    for (const NetworkModel& model : network_models()) {
+        SCOPED_TRACE(model.name());
+        Experiment experiment = late();
+        experiment.backend = std::string(model.backend->name);
+        experiment.traces[0].push_back(compute(8, 20));
+        const RunResult result = run(experiment);
+        std::uint64_t of_collectives = 0;
+        std::uint64_t of_ranks = 0;
+        for (const CollectiveRecord& record : result.collectives) {
+            of_collectives += record.exposed.ps;
+        }
+        for (const RankRecord& rank : result.ranks) {
+            of_ranks += rank.exposed_communication.ps;
+        }
+        EXPECT_GT(of_ranks, 0U);
+        EXPECT_EQ(of_collectives, of_ranks);
+    }
+}
+
+// The groups {0, 1} and {2, 3} are alike, {0, 2} is another class.
+TEST(Arrivals, GroupsThatAreAlikeShareARow) {
+    Experiment experiment = ring_of_4();
+    experiment.groups = {{"1", {0, 1}}, {"2", {2, 3}}, {"3", {0, 2}}};
+    const auto reduce = [](std::uint64_t id, const char* group) {
+        return collective(id, CollectiveKind::AllReduce, kBytes, {}, group);
+    };
+    experiment.traces = {{reduce(1, "1"), reduce(2, "3")},
+                         {reduce(1, "1")},
+                         {reduce(1, "2"), reduce(2, "3")},
+                         {reduce(1, "2")}};
+    const std::string text = summary(run(experiment));
+    EXPECT_THAT(text, testing::ContainsRegex("all_reduce +ring +2 x 2 +2 +1 MiB"));
+    EXPECT_THAT(text, testing::ContainsRegex("all_reduce +ring +2, 2 apart +1 +1 MiB"));
 }
 
 // A rank of the group has another number in the fabric; of two that come last together the one of

@@ -62,8 +62,11 @@ Stopped stop(const Experiment& experiment, const ScratchFolder& folder, Argument
 void expect_parts_add_up(const nlohmann::json& result) {
     for (const auto& rank : result.at("ranks")) {
         std::uint64_t sum_ps = 0;
-        for (const char* part :
-             {"compute_ps", "exposed_communication_ps", "exposed_memory_ps", "idle_ps"}) {
+        for (const char* part : {"compute_ps",
+                                 "exposed_communication_ps",
+                                 "waiting_ps",
+                                 "exposed_memory_ps",
+                                 "idle_ps"}) {
             sum_ps += rank.at(part).get<std::uint64_t>();
         }
         EXPECT_EQ(sum_ps, rank.at("finish_ps").get<std::uint64_t>());
@@ -89,7 +92,7 @@ TEST(Unfinished, TheLimitOfTimeWritesWhatThereIs) {
     EXPECT_EQ(result.at("collectives")[0].at("start_ps"), 10'000'000);
     EXPECT_TRUE(result.at("collectives")[0].at("end_ps").is_null());
     EXPECT_THAT(content(folder.file("out/collectives.csv")),
-                HasSubstr(",8,10000000,,30000000,3,20000000,\n"));
+                HasSubstr(",8,10000000,,30000000,3,20000000,,0\n"));
     EXPECT_EQ(result.at("ranks")[3].at("compute_ps"), 30'000'000);
     EXPECT_EQ(result.at("ranks")[3].at("communication_ps"), 5'000'000);
     EXPECT_EQ(result.at("ranks")[2].at("communication_ps"), 25'000'000);

@@ -209,11 +209,12 @@ TEST(Case47, ResultFile) {
     std::stringstream text;
     text << in.rdbuf();
     // 15·10,000 + 14·(500,000 + 2,441,407) + 7·245,760.
-    for (const char* part : {"\"schema\": 1",
+    for (const char* part : {"\"schema\": 2",
                              "\"simulated_ps\": 43050018",
                              "\"backend\": \"congestion_unaware\"",
                              "\"finish_ps\": 43050018",
                              "\"exposed_communication_ps\": 43050018",
+                             "\"waiting_ps\": 0",
                              "\"group\": \"0\"",
                              "\"kind\": \"all_reduce\"",
                              "\"algorithm\": \"ring\"",

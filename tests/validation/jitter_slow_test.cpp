@@ -32,58 +32,13 @@
 
 #include "astra/core/error.h"
 #include "astra/core/recorder/recorder.h"
-#include "system/algorithms/algorithm.h"
-#include "system/synthesis/synthesiser.h"
+#include "tests/support/collective_cases.h"
 #include "tests/support/experiment.h"
-#include "tests/support/network_models.h"
 
 namespace astra::test {
 namespace {
 
 constexpr std::uint64_t kBytes = 1U << 20U;
-
-struct Fabric {
-    const char* name;
-    const char* dimensions;
-    std::uint32_t ranks;
-    const char* system = "";
-};
-
-const std::vector<Fabric>& fabrics() {
-    static const std::vector<Fabric> all = {
-        {"ring", "{topology: ring, ranks: 8, bandwidth: 50GB/s, latency: 500ns}", 8},
-        {"switch", "{topology: switch, ranks: 8, bandwidth: 50GB/s, latency: 500ns}", 8},
-        {"leaf_spine",
-         "{topology: leaf_spine, ranks: 8, hosts_per_leaf: 4, spines: 4, bandwidth: 50GB/s, "
-         "latency: 500ns}",
-         8},
-        {"two_dimensions",
-         "{topology: ring, ranks: 4, bandwidth: 100GB/s, latency: 300ns}, {topology: switch, "
-         "ranks: 4, bandwidth: 50GB/s, latency: 500ns}",
-         16,
-         "chunks: 4, active_chunks: 4, "}};
-    return all;
-}
-
-// Names as a study has them, with numbers where an algorithm takes some.
-std::vector<std::string> algorithms(CollectiveKind kind) {
-    std::vector<std::string> names;
-    for (const CollectiveAlgorithm* algorithm : collective_algorithms()) {
-        if (std::find(algorithm->kinds.begin(), algorithm->kinds.end(), kind) ==
-            algorithm->kinds.end()) {
-            continue;
-        }
-        const ProgramShape shape{kind, 8, 0, 0};
-        const std::vector<std::string> trials = algorithm->trials == nullptr
-                                                    ? std::vector{std::string(algorithm->name)}
-                                                    : algorithm->trials(shape);
-        names.insert(names.end(), trials.begin(), trials.end());
-    }
-    for (const Synthesiser* synthesiser : synthesisers()) {
-        names.emplace_back(synthesiser->name);
-    }
-    return names;
-}
 
 // Whether partners change from step to step, or rings of different strides cross on a link.
 bool exchanges(const std::string& algorithm) {
@@ -118,22 +73,6 @@ class Step final : public SpanSubscriber {
     std::uint64_t largest_ = 0;
     std::uint32_t first_ = 0;
 };
-
-struct Case {
-    NetworkModel model;
-    Fabric fabric;
-    std::string name() const { return model.name() + "_" + fabric.name; }
-};
-
-std::vector<Case> cases() {
-    std::vector<Case> all;
-    for (const NetworkModel& model : network_models()) {
-        for (const Fabric& fabric : fabrics()) {
-            all.push_back({model, fabric});
-        }
-    }
-    return all;
-}
 
 class Bench {
   public:

@@ -69,6 +69,7 @@ void Replayer::add_job(Job added) {
     for (std::uint32_t r = job.first_rank; r < ranks(); ++r) {
         counts_.ops += ranks_[r].graph().size();
         counts_.communication_ops += ranks_[r].outline->communication_ops;
+        waited_for_.resize(std::max<std::size_t>(waited_for_.size(), ranks_[r].fabric_rank + 1));
     }
 }
 
@@ -233,7 +234,20 @@ void Replayer::finish_op(std::uint32_t rank_number, std::uint32_t op) {
     }
     ++finished_ops_;
     const Activity activity = activity_of(rank.graph(), op);
-    rank.activity.end(activity, queue_.now());
+    if (activity == Activity::Communication) {
+        const PeerWait wait = wait_of(rank, op);
+        const RankActivity::Exposed exposed = rank.activity.end_communication(wait, queue_.now());
+        if (exposed.wait.ps > 0) {
+            Duration& total = waited_for_[index(wait.last.rank)];
+            total = total + exposed.wait;
+        }
+        if (exposed.transfer.ps > 0 && rank.graph().kind[op] == OpKind::Collective &&
+            !config_.replay_only) {
+            collectives_.add_exposed(exposed.transfer);
+        }
+    } else {
+        rank.activity.end(activity, queue_.now());
+    }
     if (rank.iterations != nullptr) {
         rank.iterations->end(
             rank.number, rank.graph().iteration[op], activity == Activity::Compute, queue_.now());
@@ -242,6 +256,18 @@ void Replayer::finish_op(std::uint32_t rank_number, std::uint32_t op) {
         rank.finish = queue_.now();
         ++finished_ranks_;
     }
+}
+
+PeerWait Replayer::wait_of(const ReplayedRank& rank, std::uint32_t op) const {
+    const ExecutionGraph& graph = rank.graph();
+    if (config_.replay_only) {
+        return {{queue_.now().ps - graph.duration_ps[op]}, {}};
+    }
+    if (graph.kind[op] != OpKind::Collective) {
+        return points_.wait();
+    }
+    return graph.collectives[graph.detail[op]].transfer == kNoTransfer ? collectives_.wait()
+                                                                       : transfers_.wait();
 }
 
 // What is no longer held is looked at after what happens at this instant already.
@@ -273,10 +299,22 @@ std::vector<WindowRecord> Replayer::windows(std::uint32_t job,
 }
 
 std::vector<RankRecord> Replayer::records() const {
+    std::vector<std::vector<PeerWait>> unfinished(waited_for_.size());
+    if (!finished()) {
+        std::vector<UnfinishedWait> waits;
+        collectives_.add_unfinished(waits);
+        points_.add_unfinished(waits);
+        transfers_.add_unfinished(waits);
+        for (const UnfinishedWait& of : waits) {
+            unfinished[index(of.rank)].push_back(of.wait);
+        }
+    }
     std::vector<RankRecord> records;
     for (const ReplayedRank& rank : ranks_) {
         const SimTime finish = rank.streams.ops_left() == 0 ? rank.finish : queue_.now();
-        records.push_back(rank.activity.record(RankId{rank.fabric_rank}, finish));
+        RankRecord& record = records.emplace_back(
+            rank.activity.record(RankId{rank.fabric_rank}, finish, unfinished[rank.fabric_rank]));
+        record.waited_for = waited_for_[rank.fabric_rank];
     }
     std::sort(records.begin(), records.end(), [](const RankRecord& a, const RankRecord& b) {
         return a.rank < b.rank;

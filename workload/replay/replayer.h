@@ -103,6 +103,8 @@ class Replayer {
     bool issue_delay(Duration time, Callback done);
     void issue_collective(const ReplayedRank& rank, std::uint32_t op, Callback done);
     void finish_op(std::uint32_t rank_number, std::uint32_t op);
+    // Of an op that communicates and ends.
+    PeerWait wait_of(const ReplayedRank& rank, std::uint32_t op) const;
     void pump_released(const ReplayedJob& job);
     Duration compute_time(const ReplayedRank& rank, std::uint32_t op);
 
@@ -122,6 +124,7 @@ class Replayer {
     std::uint32_t finished_ranks_ = 0;
     std::uint64_t finished_ops_ = 0;
     ReplayCounts counts_;
+    std::vector<Duration> waited_for_;  // by rank of the fabric
     OpSpans spans_;
 };
 

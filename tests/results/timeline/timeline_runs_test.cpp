@@ -119,7 +119,8 @@ TEST_P(Runs, SlicesAgreeWithTheResult) {
         EXPECT_EQ(trace.covered(name, {"memory"}), rank.at("memory_ps"));
         EXPECT_EQ(trace.covered(name, {"compute", "collectives", "sends", "receives"}) -
                       trace.covered(name, {"compute"}),
-                  rank.at("exposed_communication_ps"));
+                  rank.at("exposed_communication_ps").get<std::uint64_t>() +
+                      rank.at("waiting_ps").get<std::uint64_t>());
         EXPECT_GE(ends[name], rank.at("finish_ps"));
     }
     expect_flows_pair_up(trace, result.at("counts").at("messages"));
