@@ -35,6 +35,12 @@ struct CollectiveRecord {
     SimTime start;  // the first rank joins
     SimTime end;    // the last rank leaves; of one that has not ended: as far as the run came
     bool ended = true;
+    // How long its busiest link has work for it, where messages do not share links; 0: they do, or
+    // it is not known.
+    Duration need{};
+
+    // It took less than the links need: they carried more than they can.
+    bool beyond_links() const { return ended && need.ps > (end - start).ps; }
 };
 
 // The ranks of a group whose gradients are reduced together in training.

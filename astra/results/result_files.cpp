@@ -61,6 +61,10 @@ constexpr std::array kCollectiveColumns = {
     Column<CollectiveRecord>{"start_ps", false, [](const auto& c) { return text_of(c.start.ps); }},
     Column<CollectiveRecord>{
         "end_ps", false, [](const auto& c) { return c.ended ? text_of(c.end.ps) : ""; }},
+    Column<CollectiveRecord>{
+        "beyond_links",
+        false,
+        [](const auto& c) { return std::string(c.beyond_links() ? "true" : "false"); }},
 };
 
 constexpr std::array kLinkColumns = {

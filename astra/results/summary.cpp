@@ -73,7 +73,33 @@ struct KindTotal {
     std::uint64_t most_bytes = 0;
     double seconds = 0;
     double bus_bytes = 0;
+    std::uint64_t beyond_links = 0;
 };
+
+// Why some are marked.
+void write_beyond_links(std::string& text, const RunResult& result) {
+    std::uint64_t count = 0;
+    double seconds = 0;
+    double need_seconds = 0;
+    for (const CollectiveRecord& c : result.collectives) {
+        if (c.beyond_links()) {
+            ++count;
+            seconds += static_cast<double>((c.end - c.start).ps) * 1e-12;
+            need_seconds += static_cast<double>(c.need.ps) * 1e-12;
+        }
+    }
+    if (count > 0) {
+        fmt::format_to(
+            Out(text),
+            "                 ! beyond what the links can carry, as messages do not share "
+            "links on {}: {} of {},\n                   for which the busiest link has "
+            "{:.2f} times the work that fits\n",
+            result.backend,
+            count,
+            result.collectives.size(),
+            need_seconds / seconds);
+    }
+}
 
 void write_collectives(std::string& text, const RunResult& result) {
     if (result.collectives.empty()) {
@@ -92,6 +118,7 @@ void write_collectives(std::string& text, const RunResult& result) {
         total.least_bytes = std::min(total.least_bytes, c.total_bytes.count);
         total.most_bytes = std::max(total.most_bytes, c.total_bytes.count);
         total.seconds += static_cast<double>((c.end - c.start).ps) * 1e-12;
+        total.beyond_links += c.beyond_links() ? 1 : 0;
         total.bus_bytes += static_cast<double>(c.total_bytes.count) * bus_factor(c.kind, c.ranks);
     }
     fmt::format_to(Out(text),
@@ -117,15 +144,17 @@ void write_collectives(std::string& text, const RunResult& result) {
         const double mean_ps = total.seconds * 1e12 / static_cast<double>(total.count);
         fmt::format_to(
             Out(text),
-            "                 {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}\n",
+            "                 {:<14} {:<29} {:>6} {:>6} {:>19} {:>10} {:>10}{}\n",
             name_of(std::get<0>(key)),
             std::get<1>(key),
             std::get<2>(key),
             total.count,
             size,
             to_text(Duration{static_cast<std::uint64_t>(mean_ps)}),
-            total.seconds > 0 ? fmt::format("{:.3f}", total.bus_bytes / total.seconds / 1e9) : "-");
+            total.seconds > 0 ? fmt::format("{:.3f}", total.bus_bytes / total.seconds / 1e9) : "-",
+            total.beyond_links > 0 ? " !" : "");
     }
+    write_beyond_links(text, result);
     if (running > 0) {
         fmt::format_to(Out(text), "                 and {} that had not ended\n", running);
     }

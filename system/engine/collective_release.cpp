@@ -48,6 +48,9 @@ void CollectiveRelease::close(const CollectiveInstance& instance) {
                          instance.total(),
                          instance.start,
                          instance.end});
+    if (need_ != nullptr) {
+        need_->remember(instance);
+    }
     matching_.close(instance);
 }
 
@@ -55,15 +58,18 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
     std::vector<CollectiveRecord> records;
     records.reserve(finished_.size());
     for (const Finished& finished : finished_) {
-        records.push_back({finished.plan->group->name(),
-                           finished.sequence,
-                           finished.plan->key.kind,
-                           finished.plan->algorithm,
-                           finished.bytes,
-                           finished.total,
-                           finished.plan->members,
-                           finished.start,
-                           finished.end});
+        records.push_back(
+            {finished.plan->group->name(),
+             finished.sequence,
+             finished.plan->key.kind,
+             finished.plan->algorithm,
+             finished.bytes,
+             finished.total,
+             finished.plan->members,
+             finished.start,
+             finished.end,
+             true,
+             need_ == nullptr ? Duration{} : need_->of(*finished.plan, finished.total)});
     }
     std::vector<const CollectiveInstance*> open;
     for (std::uint32_t group = 0; group < matching_.groups(); ++group) {

@@ -88,7 +88,7 @@ TEST(Unfinished, TheLimitOfTimeWritesWhatThereIs) {
     ASSERT_EQ(result.at("collectives").size(), 1U);
     EXPECT_EQ(result.at("collectives")[0].at("start_ps"), 10'000'000);
     EXPECT_TRUE(result.at("collectives")[0].at("end_ps").is_null());
-    EXPECT_THAT(content(folder.file("out/collectives.csv")), HasSubstr(",8,10000000,\n"));
+    EXPECT_THAT(content(folder.file("out/collectives.csv")), HasSubstr(",8,10000000,,false\n"));
     EXPECT_EQ(result.at("ranks")[3].at("compute_ps"), 30'000'000);
     EXPECT_EQ(result.at("ranks")[3].at("communication_ps"), 5'000'000);
     EXPECT_EQ(result.at("ranks")[2].at("communication_ps"), 25'000'000);
