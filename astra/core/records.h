@@ -40,6 +40,9 @@ struct CollectiveRecord {
     SimTime last_arrival;  // the last rank joins; with missing ranks: the last one so far
     RankId last{};         // who that was, the first to be told of those that came together
     Duration exposed{};    // of the transfer at its ranks what no GPU compute hid, a sum
+    // How long its busiest link has work for it, where messages do not share links; 0: they do, or
+    // it is not known.
+    Duration need{};
     bool ended = true;
     bool everyone_came = true;
 
@@ -47,6 +50,8 @@ struct CollectiveRecord {
     bool has_wait() const { return everyone_came && last_arrival > start; }
     Duration wait() const { return last_arrival - start; }    // of the first for the last
     Duration transfer() const { return end - last_arrival; }  // when all could take part
+    // It took less than the links need: they carried more than they can.
+    bool beyond_links() const { return ended && need.ps > (end - start).ps; }
 };
 
 // The ranks of a group whose gradients are reduced together in training.

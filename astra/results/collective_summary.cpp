@@ -41,7 +41,8 @@ struct Total {
     double waited = 0;   // seconds, from the first arrival to the last
     double seconds = 0;  // from then on
     double bus_bytes = 0;
-    double exposed = 0;  // seconds, of all ranks
+    double exposed = 0;         // seconds, of all ranks
+    bool beyond_links = false;  // of some
 };
 
 std::map<Class, Total> totals_of(const RunResult& result) {
@@ -57,6 +58,7 @@ std::map<Class, Total> totals_of(const RunResult& result) {
         total.seconds += static_cast<double>(c.transfer().ps) * 1e-12;
         total.bus_bytes += static_cast<double>(c.total_bytes.count) * bus_factor(c.kind, c.ranks);
         total.exposed += static_cast<double>(c.exposed.ps) * 1e-12;
+        total.beyond_links = total.beyond_links || c.beyond_links();
     }
     return totals;
 }
@@ -79,7 +81,7 @@ void write_row(std::string& text, const Class& of, const Total& total) {
     const double ranks = static_cast<double>(total.groups.size()) * of.ranks;
     fmt::format_to(
         Out(text),
-        "                 {:<14} {:<26} {:>18} {:>6} {:>10} {:>10} {:>10} {:>10} {:>10}\n",
+        "                 {:<14} {:<26} {:>18} {:>6} {:>10} {:>10} {:>10} {:>10} {:>10}{}\n",
         name_of(of.kind),
         of.algorithm,
         groups_text(of, total),
@@ -88,7 +90,33 @@ void write_row(std::string& text, const Class& of, const Total& total) {
         seconds_text(total.waited / count),
         seconds_text(total.seconds / count),
         total.seconds > 0 ? fmt::format("{:.3f}", total.bus_bytes / total.seconds / 1e9) : "-",
-        seconds_text(total.exposed / ranks));
+        seconds_text(total.exposed / ranks),
+        total.beyond_links ? " !" : "");
+}
+
+// Why some are marked.
+void write_beyond_links(std::string& text, const RunResult& result) {
+    std::uint64_t count = 0;
+    double seconds = 0;
+    double need_seconds = 0;
+    for (const CollectiveRecord& c : result.collectives) {
+        if (c.beyond_links()) {
+            ++count;
+            seconds += static_cast<double>((c.end - c.start).ps) * 1e-12;
+            need_seconds += static_cast<double>(c.need.ps) * 1e-12;
+        }
+    }
+    if (count > 0) {
+        fmt::format_to(
+            Out(text),
+            "                 ! beyond what the links can carry, as messages do not share "
+            "links on {}: {} of {},\n                   for which the busiest link has "
+            "{:.2f} times the work that fits\n",
+            result.backend,
+            count,
+            result.collectives.size(),
+            need_seconds / seconds);
+    }
 }
 
 }  // namespace
@@ -126,6 +154,7 @@ void write_collective_summary(std::string& text, const RunResult& result) {
         fmt::format_to(
             Out(text), "                 … and {} rows more, exposed less\n", rows.size() - kRows);
     }
+    write_beyond_links(text, result);
     const auto running = std::count_if(result.collectives.begin(),
                                        result.collectives.end(),
                                        [](const auto& c) { return !c.ended; });

@@ -81,6 +81,10 @@ constexpr std::array kCollectiveColumns = {
                              [](const auto& c) { return c.ended ? text_of(c.transfer().ps) : ""; }},
     Column<CollectiveRecord>{
         "exposed_ps", false, [](const auto& c) { return text_of(c.exposed.ps); }},
+    Column<CollectiveRecord>{
+        "beyond_links",
+        false,
+        [](const auto& c) { return std::string(c.beyond_links() ? "true" : "false"); }},
 };
 
 constexpr std::array kLinkColumns = {

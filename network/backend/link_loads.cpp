@@ -1,5 +1,7 @@
 #include "network/backend/link_loads.h"
 
+#include <algorithm>
+
 namespace astra {
 
 LinkLoads::LinkLoads(const Topology& topology) : topology_(topology), loads_(topology.links()) {
@@ -24,8 +26,8 @@ void LinkLoads::subtract_after(const Hop& hop, Bytes size, Duration busy, std::u
     after.busy_ps -= busy.ps;
 }
 
-std::vector<LinkRecord> LinkLoads::records() const {
-    std::vector<LinkRecord> records;
+template <class Each>
+void LinkLoads::each_load(Each each) const {
     Load sum;
     for (std::uint32_t link = 0; link < loads_.size(); ++link) {
         const std::uint32_t k = topology_.dimension_of_link(link);
@@ -34,17 +36,29 @@ std::vector<LinkRecord> LinkLoads::records() const {
         }
         sum.bytes += loads_[link].bytes;
         sum.busy_ps += loads_[link].busy_ps;
-        if (sum.bytes == 0 && sum.busy_ps == 0) {
-            continue;
+        if (sum.bytes != 0 || sum.busy_ps != 0) {
+            each(link, sum);
         }
+    }
+}
+
+std::vector<LinkRecord> LinkLoads::records() const {
+    std::vector<LinkRecord> records;
+    each_load([&](std::uint32_t link, const Load& load) {
         const LinkEnds ends = topology_.link_ends(link);
         records.push_back({topology_.node_name(ends.from),
                            topology_.node_name(ends.to),
-                           {sum.bytes},
-                           {sum.busy_ps},
-                           k});
-    }
+                           {load.bytes},
+                           {load.busy_ps},
+                           topology_.dimension_of_link(link)});
+    });
     return records;
+}
+
+Duration LinkLoads::busiest() const {
+    Duration most;
+    each_load([&](std::uint32_t, const Load& load) { most = std::max(most, {load.busy_ps}); });
+    return most;
 }
 
 }  // namespace astra

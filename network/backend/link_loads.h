@@ -26,12 +26,16 @@ class LinkLoads {
         }
     }
     std::vector<LinkRecord> records() const;
+    Duration busiest() const;
 
   private:
     struct Load {
         std::uint64_t bytes = 0;  // differences wrap round; their sums do not
         std::uint64_t busy_ps = 0;
     };
+    // Calls `each` with the number and the load of every link that has one.
+    template <class Each>
+    void each_load(Each each) const;
     void subtract_after(const Hop& hop, Bytes size, Duration busy, std::uint32_t chain);
 
     const Topology& topology_;

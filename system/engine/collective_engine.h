@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,7 @@ class CollectiveEngine {
     PlanCache plans_;
     ProgramCache programs_;
     CollectiveMatching matching_;
+    std::optional<LinkNeed> need_;  // where messages do not share links
     CollectiveRelease release_;
     ChunkPipeline pipeline_;
 };

@@ -131,6 +131,12 @@ struct CollectiveInstance {
         const std::uint32_t up = queues / 2;
         return phase_plan.returning ? up + chunk % (queues - up) : chunk % up;
     }
+    // As in ASTRA-sim, the upper half of the queues runs rings in the other direction, so that both
+    // directions of the links are used; not the phases up and down of an all_reduce, which have
+    // different queues.
+    bool is_reversed(std::uint32_t chunk, const PhasePlan& phase_plan, std::uint32_t queues) const {
+        return !plan->returns && queue_of(chunk, phase_plan, queues) >= (queues + 1) / 2;
+    }
 };
 
 // A chunk of a collective at one rank of it.

@@ -56,6 +56,9 @@ void CollectiveRelease::close(const CollectiveInstance& instance) {
                          instance.last,
                          instance.exposed});
     last_finished_ = finished_.size() - 1;
+    if (need_ != nullptr) {
+        need_->remember(instance);
+    }
     matching_.close(instance);
 }
 
@@ -92,19 +95,21 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
     std::vector<CollectiveRecord> records;
     records.reserve(finished_.size());
     for (const Finished& finished : finished_) {
-        records.push_back({finished.plan->group->name(),
-                           finished.sequence,
-                           finished.plan->key.kind,
-                           finished.plan->algorithm,
-                           finished.bytes,
-                           finished.total,
-                           finished.plan->members,
-                           finished.plan->group->stride(),
-                           finished.start,
-                           finished.end,
-                           finished.last.at,
-                           finished.last.rank,
-                           finished.exposed});
+        records.push_back(
+            {finished.plan->group->name(),
+             finished.sequence,
+             finished.plan->key.kind,
+             finished.plan->algorithm,
+             finished.bytes,
+             finished.total,
+             finished.plan->members,
+             finished.plan->group->stride(),
+             finished.start,
+             finished.end,
+             finished.last.at,
+             finished.last.rank,
+             finished.exposed,
+             need_ == nullptr ? Duration{} : need_->of(*finished.plan, finished.total)});
     }
     for (const CollectiveInstance* instance : open()) {
         records.push_back({instance->group().name(),
@@ -120,6 +125,7 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
                            instance->last.at,
                            instance->last.rank,
                            instance->exposed,
+                           {},
                            false,
                            instance->everyone_has_come()});
     }

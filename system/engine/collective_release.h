@@ -9,15 +9,16 @@
 #include "astra/core/types.h"
 #include "system/engine/collective_instance.h"
 #include "system/engine/collective_matching.h"
+#include "system/engine/link_need.h"
 #include "system/run/collective_run.h"
 
 namespace astra {
 
 class CollectiveRelease {
   public:
-    // Both outlive it.
-    CollectiveRelease(RunContext& context, CollectiveMatching& matching)
-        : context_(context), matching_(matching) {}
+    // All outlive it. `need` is there where messages do not share links.
+    CollectiveRelease(RunContext& context, CollectiveMatching& matching, LinkNeed* need)
+        : context_(context), matching_(matching), need_(need) {}
 
     // The member has done its part: its `done` runs; at a barrier that of all, with the last one.
     // The last one closes the instance.
@@ -59,6 +60,7 @@ class CollectiveRelease {
 
     RunContext& context_;
     CollectiveMatching& matching_;
+    LinkNeed* need_;
     std::vector<Finished> finished_;
     PeerWait wait_;
     CollectiveInstance* leaving_ = nullptr;  // whose member it is; null: of one that is finished

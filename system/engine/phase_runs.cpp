@@ -46,11 +46,7 @@ PhaseRuns::PhaseRun& PhaseRuns::open(const ChunkAt& at) {
     phase.chunk = at.chunk;
     phase.dimension = &plan.dimension_of(phase_plan);
     phase.subgroup = phase.dimension->subgroup(at.position);
-    // As in ASTRA-sim, the upper half of the queues runs rings in the other direction, so that both
-    // directions of the links are used; not the phases up and down of an all_reduce, which have
-    // different queues.
-    const std::uint32_t queue = instance.queue_of(at.chunk, phase_plan, queues_);
-    const bool reversed = !plan.returns && queue >= (queues_ + 1) / 2;
+    const bool reversed = instance.is_reversed(at.chunk, phase_plan, queues_);
     std::vector<std::uint32_t> ranks = plan.ranks(phase_plan, phase.subgroup);
     const Bytes size =
         plan.phase_bytes(phases, phase_number, at.position, instance.chunk_bytes(at.chunk));

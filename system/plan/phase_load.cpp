@@ -57,7 +57,7 @@ class Loads {
 
   private:
     Routing& routing_;
-    std::unordered_map<std::uint32_t, std::uint64_t> bytes_;  // by link; never walked
+    std::unordered_map<std::uint32_t, std::uint64_t> bytes_;  // by link
     Duration busiest_;
     Duration longest_;
 };
@@ -78,21 +78,36 @@ PhaseLoad phase_load(const Program& program,
     PhaseLoad load;
     load.reference = {program.blocks() * kBytesABlock};
     Loads links(routing);
-    Traffic traffic;
-    std::uint64_t steps = 1;
-    for (std::uint32_t member = 0; member < program.members(); ++member) {
-        if (member == 0 || program.relation() == Relation::Absolute) {
-            traffic = traffic_of(program, member, load.reference);
-            steps = std::max(steps, traffic.steps);
-        }
-        for (const auto& [peer, bytes] : traffic.bytes) {
-            links.add(ranks[member], ranks[program.peer_of(member, peer)], bytes);
-        }
-    }
+    const std::uint64_t steps =
+        each_pair(program,
+                  ranks,
+                  load.reference,
+                  [&](std::uint32_t source, std::uint32_t destination, Bytes bytes) {
+                      links.add(source, destination, bytes.count);
+                  });
     load.busy_of_reference = links.busiest();
     load.latency = {
         saturating_multiply(steps, saturating_add(links.longest().ps, endpoint_delay.ps))};
     return load;
+}
+
+std::uint64_t each_pair(
+    const Program& program,
+    std::span<const std::uint32_t> ranks,
+    Bytes size,
+    const std::function<void(std::uint32_t source, std::uint32_t destination, Bytes bytes)>& pair) {
+    Traffic traffic;
+    std::uint64_t steps = 1;
+    for (std::uint32_t member = 0; member < program.members(); ++member) {
+        if (member == 0 || program.relation() == Relation::Absolute) {
+            traffic = traffic_of(program, member, size);
+            steps = std::max(steps, traffic.steps);
+        }
+        for (const auto& [peer, bytes] : traffic.bytes) {
+            pair(ranks[member], ranks[program.peer_of(member, peer)], {bytes});
+        }
+    }
+    return steps;
 }
 
 }  // namespace astra

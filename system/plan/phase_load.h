@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "astra/core/types.h"
@@ -28,5 +29,14 @@ PhaseLoad phase_load(const Program& program,
                      std::span<const std::uint32_t> ranks,
                      Routing& routing,
                      Duration endpoint_delay);
+
+// Calls `pair` with what each member sends to each other one in a program over a buffer of `size`;
+// where blocks differ, by a byte a block more or less. Returns the steps, one after the other, of
+// the member that has most.
+std::uint64_t each_pair(
+    const Program& program,
+    std::span<const std::uint32_t> ranks,
+    Bytes size,
+    const std::function<void(std::uint32_t source, std::uint32_t destination, Bytes bytes)>& pair);
 
 }  // namespace astra

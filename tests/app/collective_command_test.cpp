@@ -51,14 +51,14 @@ TEST_F(CollectiveCommand, MeetsTheClosedFormOfARing) {
                                 "--json=" + folder_.file("out.json")});
     EXPECT_EQ(ran.status, 0) << ran.error;
     EXPECT_EQ(content(csv),
-              "collective,algorithm,ranks,bytes,time_ps,algbw_GBps,busbw_GBps,picked\n"
-              "all_reduce,ring,8,1048576,43700160,23.994786,41.990876,ring\n"
-              "all_gather,ring,8,1048576,21850080,47.989573,41.990876,ring\n"
-              "reduce_scatter,ring,8,1048576,21850080,47.989573,41.990876,ring\n");
+              "collective,algorithm,ranks,bytes,time_ps,algbw_GBps,busbw_GBps,picked,beyond_links\n"
+              "all_reduce,ring,8,1048576,43700160,23.994786,41.990876,ring,false\n"
+              "all_gather,ring,8,1048576,21850080,47.989573,41.990876,ring,false\n"
+              "reduce_scatter,ring,8,1048576,21850080,47.989573,41.990876,ring,false\n");
     EXPECT_THAT(content(folder_.file("out.json")),
                 HasSubstr(R"({"collective": "all_reduce", "algorithm": "ring", "ranks": 8, )"
                           R"("bytes": 1048576, "time_ps": 43700160, "algbw_GBps": 23.994786, )"
-                          R"("busbw_GBps": 41.990876, "picked": "ring"})"));
+                          R"("busbw_GBps": 41.990876, "picked": "ring", "beyond_links": false})"));
     EXPECT_THAT(ran.out, HasSubstr("43.70    23.99    41.99*"));
 }
 

@@ -116,9 +116,10 @@ TEST_F(InspectCollective, SavesAProgramThatRunsAlike) {
     std::string line;
     std::vector<std::string> ends;
     while (std::getline(lines, line)) {
-        // Ranks, bytes, time …; without the name of what ran.
+        // Ranks, bytes, time …; without the name of what ran and what follows.
         const std::size_t begin = line.find(",8,") + 1;
-        ends.push_back(line.substr(begin, line.rfind(',') - begin));
+        const std::size_t end = line.rfind(',', line.rfind(',') - 1);
+        ends.push_back(line.substr(begin, end - begin));
     }
     ASSERT_EQ(ends.size(), 3U);
     EXPECT_EQ(ends[1], ends[2]);

@@ -57,8 +57,10 @@ TEST(Arrivals, TheLastRankIsNamed) {
         EXPECT_EQ(json.at("waited_for_rank"), 3);
         EXPECT_EQ(json.at("wait_ps"), 900'000'000);
         EXPECT_EQ(json.at("transfer_ps"), 6 * step_ps);
-        EXPECT_THAT(collectives_csv(result),
-                    HasSubstr("last_arrival_ps,waited_for_rank,wait_ps,transfer_ps,exposed_ps\n"));
+        EXPECT_THAT(
+            collectives_csv(result),
+            HasSubstr(
+                "last_arrival_ps,waited_for_rank,wait_ps,transfer_ps,exposed_ps,beyond_links\n"));
         EXPECT_THAT(collectives_csv(result), HasSubstr(",900000000,3,900000000,31457280,"));
     }
 }

@@ -92,7 +92,7 @@ TEST(Unfinished, TheLimitOfTimeWritesWhatThereIs) {
     EXPECT_EQ(result.at("collectives")[0].at("start_ps"), 10'000'000);
     EXPECT_TRUE(result.at("collectives")[0].at("end_ps").is_null());
     EXPECT_THAT(content(folder.file("out/collectives.csv")),
-                HasSubstr(",8,10000000,,30000000,3,20000000,,0\n"));
+                HasSubstr(",8,10000000,,30000000,3,20000000,,0,false\n"));
     EXPECT_EQ(result.at("ranks")[3].at("compute_ps"), 30'000'000);
     EXPECT_EQ(result.at("ranks")[3].at("communication_ps"), 5'000'000);
     EXPECT_EQ(result.at("ranks")[2].at("communication_ps"), 25'000'000);

@@ -167,6 +167,7 @@ class Machine {
         time.ranks = result.collectives.front().ranks;
         time.bytes = bytes;
         time.time = {result.simulated.ps};
+        time.need = result.collectives.front().need;
         return time;
     }
 

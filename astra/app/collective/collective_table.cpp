@@ -19,14 +19,43 @@ constexpr std::uint64_t kElementBytes = 4;  // nccl-tests' float
 // The times of one size, by the column of their algorithm.
 using Row = std::map<std::string, const CollectiveTime*>;
 
+// Of those that the links can carry, if there are such.
 const CollectiveTime* fastest(const Row& row) {
+    const auto is_better = [](const CollectiveTime& a, const CollectiveTime& b) {
+        return a.beyond_links() != b.beyond_links() ? b.beyond_links() : a.time < b.time;
+    };
     const CollectiveTime* best = nullptr;
     for (const auto& [algorithm, time] : row) {
-        if (best == nullptr || time->time < best->time) {
+        if (best == nullptr || is_better(*time, *best)) {
             best = time;
         }
     }
     return best;
+}
+
+void write_beyond_links(std::string& text, const std::map<std::uint64_t, Row>& rows) {
+    const CollectiveTime* worst = nullptr;
+    const auto excess = [](const CollectiveTime& t) {
+        return static_cast<double>(t.need.ps) / static_cast<double>(t.time.ps);
+    };
+    for (const auto& [bytes, row] : rows) {
+        for (const auto& [algorithm, time] : row) {
+            if (time->beyond_links() && (worst == nullptr || excess(*time) > excess(*worst))) {
+                worst = time;
+            }
+        }
+    }
+    if (worst != nullptr) {
+        fmt::format_to(
+            Out(text),
+            "# !: beyond what the links can carry, as messages do not share links on this backend. "
+            "The worst: {}\n#    at {} B takes {:.2f} us, and its busiest link needs {:.2f}. "
+            "--backend=flow has them share links.\n",
+            worst->algorithm,
+            worst->bytes.count,
+            static_cast<double>(worst->time.ps) / 1e6,
+            static_cast<double>(worst->need.ps) / 1e6);
+    }
 }
 
 void write_header(std::string& text,
@@ -113,7 +142,9 @@ std::string collective_table(CollectiveKind kind,
                            static_cast<double>(time.time.ps) / 1e6,
                            time.algorithm_bandwidth(),
                            time.bus_bandwidth(),
-                           &time == best ? '*' : ' ');
+                           time.beyond_links() ? '!'
+                           : &time == best     ? '*'
+                                               : ' ');
         }
         const auto reference = measured.find(bytes);
         if (reference != measured.end()) {
@@ -127,6 +158,7 @@ std::string collective_table(CollectiveKind kind,
     for (const std::string& algorithm : algorithms) {
         write_picks(text, algorithm, rows);
     }
+    write_beyond_links(text, rows);
     if (errors > 0) {
         fmt::format_to(Out(text),
                        "# mean absolute error of the bus bandwidth: {:.2f} % over {} sizes\n",
@@ -137,10 +169,11 @@ std::string collective_table(CollectiveKind kind,
 }
 
 std::string collectives_measured_csv(const std::vector<CollectiveTime>& times) {
-    std::string text = "collective,algorithm,ranks,bytes,time_ps,algbw_GBps,busbw_GBps,picked\n";
+    std::string text =
+        "collective,algorithm,ranks,bytes,time_ps,algbw_GBps,busbw_GBps,picked,beyond_links\n";
     for (const CollectiveTime& time : times) {
         fmt::format_to(Out(text),
-                       "{},{},{},{},{},{:.6f},{:.6f},{}\n",
+                       "{},{},{},{},{},{:.6f},{:.6f},{},{}\n",
                        name_of(time.kind),
                        time.algorithm,
                        time.ranks,
@@ -148,7 +181,8 @@ std::string collectives_measured_csv(const std::vector<CollectiveTime>& times) {
                        time.time.ps,
                        time.algorithm_bandwidth(),
                        time.bus_bandwidth(),
-                       time.picked);
+                       time.picked,
+                       time.beyond_links());
     }
     return text;
 }
@@ -159,7 +193,7 @@ std::string collectives_measured_json(const std::vector<CollectiveTime>& times) 
         fmt::format_to(
             Out(text),
             R"({}  {{"collective": "{}", "algorithm": "{}", "ranks": {}, "bytes": {}, )"
-            R"("time_ps": {}, "algbw_GBps": {:.6f}, "busbw_GBps": {:.6f}, "picked": "{}"}})",
+            R"("time_ps": {}, "algbw_GBps": {:.6f}, "busbw_GBps": {:.6f}, "picked": "{}", "beyond_links": {}}})",
             text.size() == 1 ? "\n" : ",\n",
             name_of(time.kind),
             time.algorithm,
@@ -168,7 +202,8 @@ std::string collectives_measured_json(const std::vector<CollectiveTime>& times) 
             time.time.ps,
             time.algorithm_bandwidth(),
             time.bus_bandwidth(),
-            time.picked);
+            time.picked,
+            time.beyond_links());
     }
     return text + (times.empty() ? "]\n" : "\n]\n");
 }

@@ -18,15 +18,18 @@ struct CollectiveTime {
     std::uint32_t ranks = 0;
     Bytes bytes;  // nccl-tests' size: the whole buffer
     Duration time;
+    Duration need;  // of the busiest link; 0 as in CollectiveRecord
 
     // GB/s of 10^9 bytes; the bus bandwidth is what a link carries (nccl-tests, PERFORMANCE.md).
     double algorithm_bandwidth() const;
     double bus_bandwidth() const;
+    // The links would have to carry more than they can.
+    bool beyond_links() const { return need > time; }
 };
 
-// The rows of one kind: a line a size, columns an algorithm, the fastest marked with '*'; with
-// `measured` its bandwidth and the error of the fastest in per cent. Below, what was chosen for
-// ranges of sizes.
+// The rows of one kind: a line a size, columns an algorithm. '!' marks what is beyond the links,
+// '*' the fastest of the others; with `measured` its bandwidth and the error of the fastest in per
+// cent. Below, what was chosen for ranges of sizes, and why something is beyond the links.
 std::string collective_table(CollectiveKind kind,
                              const std::vector<std::string>& algorithms,
                              const std::vector<CollectiveTime>& times,
