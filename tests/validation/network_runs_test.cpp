@@ -249,7 +249,7 @@ std::string header(const std::string& text) {
 }
 
 constexpr const char* kPacketHeader =
-    "from,to,bytes,busy_ps,payload_bytes,peak_queue_bytes,pauses,marks,trims,drops";
+    "from,to,bytes,busy_ps,payload_bytes,peak_queue_bytes,pauses,marks,trims,drops,repeats";
 
 // A training trace and a flow set beside it, sampled in intervals that no packet divides.
 class Records : public NetworkRun {

@@ -2,8 +2,8 @@
 // mark, receivers notify, senders change their rates; priority flow control loses nothing, and
 // without it the receiver takes packets in order only and has the sender go back.
 //
-// A connection begins at the rate of its path with alpha 1 and keeps its rates between messages; the
-// timers run on meanwhile, so that one that was idle for long is at that rate again.
+// A connection begins at the rate of its path with alpha 1 and keeps its rates between messages;
+// the timers run on meanwhile, so that one that was idle for long is at that rate again.
 //
 // Simplified: the rates are brought up to date when a packet is sent and when a notification comes,
 // so that the gap after a packet has the rate of its start; the timeout acts for packets that were
@@ -311,6 +311,7 @@ const TransportInfo kDcqcnTransport = {
     .name = "dcqcn",
     .summary = "marks, notifications and rates over lossless links (Zhu et al., SIGCOMM 2015)",
     .in_order = true,
+    .goes_back = true,
     .build = [](Fabric& fabric,
                 const Settings& common,
                 const ConfigView& section) -> std::unique_ptr<Transport> {
