@@ -141,12 +141,13 @@ struct LinkRecord {
     Duration busy;
     std::uint32_t dimension = 0;  // of the network, as it is configured
     // What backends know that have packets:
-    Bytes payload{};           // without headers and control packets
-    Bytes peak_queue{};        // most data that waited at once, without the packet on the wire
-    std::uint32_t pauses = 0;  // how often the sender was told to pause
-    std::uint32_t marks = 0;   // packets marked as having met congestion
-    std::uint32_t trims = 0;   // packets that lost their payload
-    std::uint32_t drops = 0;   // packets that were lost
+    Bytes payload{};            // without headers and control packets
+    Bytes peak_queue{};         // most data that waited at once, without the packet on the wire
+    std::uint32_t pauses = 0;   // how often the sender was told to pause
+    std::uint32_t marks = 0;    // packets marked as having met congestion
+    std::uint32_t trims = 0;    // packets that lost their payload
+    std::uint32_t drops = 0;    // packets that were lost
+    std::uint32_t repeats = 0;  // packets that its rank had sent before
 };
 
 // A dimension of the network, as it is configured.

@@ -14,6 +14,7 @@
 #include "astra/results/csv_field.h"
 #include "astra/results/flow_files.h"
 #include "astra/results/link_load.h"
+#include "astra/results/packet_totals.h"
 #include "astra/results/training_files.h"
 #include "astra/results/window_files.h"
 
@@ -117,6 +118,7 @@ constexpr std::array kPacketLinkColumns = {
     Column<LinkRecord>{"marks", false, [](const auto& l) { return text_of(l.marks); }},
     Column<LinkRecord>{"trims", false, [](const auto& l) { return text_of(l.trims); }},
     Column<LinkRecord>{"drops", false, [](const auto& l) { return text_of(l.drops); }},
+    Column<LinkRecord>{"repeats", false, [](const auto& l) { return text_of(l.repeats); }},
 };
 
 constexpr std::array kOpColumns = {
@@ -246,6 +248,7 @@ std::string result_json(const RunResult& result) {
     }
     text += flows_json(result);
     text += training_json(result);
+    text += packets_json(result);
     text += link_load_json(result);
     text += "  \"warnings\": [";
     for (std::size_t i = 0; i < result.warnings.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "astra/results/collective_summary.h"
 #include "astra/results/flow_files.h"
 #include "astra/results/link_load.h"
+#include "astra/results/packet_totals.h"
 #include "astra/results/training_files.h"
 
 namespace astra {
@@ -137,37 +138,6 @@ void write_dimensions(std::string& text, const RunResult& result) {
     }
 }
 
-// What happened to packets, if anything did.
-void write_queues(std::string& text, const RunResult& result) {
-    if (!result.has_packets || result.links.empty()) {
-        return;
-    }
-    const auto fullest = std::max_element(
-        result.links.begin(), result.links.end(), [](const auto& a, const auto& b) {
-            return a.peak_queue < b.peak_queue;
-        });
-    std::uint64_t pauses = 0;
-    std::uint64_t marks = 0;
-    std::uint64_t trims = 0;
-    std::uint64_t drops = 0;
-    for (const LinkRecord& link : result.links) {
-        pauses += link.pauses;
-        marks += link.marks;
-        trims += link.trims;
-        drops += link.drops;
-    }
-    fmt::format_to(
-        Out(text),
-        "longest queue    {} -> {}: {}; in all {} pauses, {} marks, {} trims, {} drops\n",
-        fullest->from,
-        fullest->to,
-        to_text(fullest->peak_queue),
-        pauses,
-        marks,
-        trims,
-        drops);
-}
-
 }  // namespace
 
 double bus_factor(CollectiveKind kind, std::uint32_t ranks) {
@@ -228,7 +198,7 @@ std::string summary(const RunResult& result) {
     write_links(text, result);
     write_dimensions(text, result);
     text += link_load_summary(result);
-    write_queues(text, result);
+    text += packets_summary(result);
     if (n.ops == 0 && result.flow_statistics) {
         return text;
     }

@@ -100,6 +100,13 @@ Layers::Layers(Study input, const Recording& recording)
                            *backend,
                            BackgroundConfig::from_config(*section, topology.ranks()),
                            topology.ranks());
+        if (backend_info.shares_links()) {
+            if (const auto& overload = background->find_overload(routing)) {
+                warnings.add("background: " + to_text(*overload) +
+                             ": its messages pile up, and take more from the workload the longer "
+                             "it runs");
+            }
+        }
     }
     JobReader reader(study.root(), topology.ranks());
     if (recording.look_for_windows) {

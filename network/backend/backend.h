@@ -118,8 +118,8 @@ struct BackendInfo {
     // Reads that section without building, so that a study may hold those of several backends.
     // nullptr: has none.
     void (*check)(const ConfigView& network) = nullptr;
-    // Warns of what is written in that section and has no effect though this backend is chosen.
-    // nullptr: everything has one.
+    // Warns of what is written in that section and has no effect though this backend is chosen, and
+    // of what does not go together. nullptr: of nothing.
     void (*warn)(const ConfigView& network, Warnings& warnings) = nullptr;
 
     bool shares_links() const { return contention != Contention::None; }
@@ -139,7 +139,7 @@ Routing read_routing(const ConfigView& network,
 // The sections of all backends but `chosen` that the study has, each by its backend's name.
 void check_other_sections(const BackendInfo& chosen, const ConfigView& network);
 // Warns of every key of a backend's section that has no effect, as another backend or transport is
-// chosen.
+// chosen, and of keys that do not go together.
 void warn_of_idle_keys(const BackendInfo& chosen, const ConfigView& network, Warnings& warnings);
 // "A, B: no effect: WHY", of what is written below `section`; nothing if there is nothing.
 void warn_of_idle_section(const ConfigView& section, const std::string& why, Warnings& warnings);

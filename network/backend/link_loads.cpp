@@ -1,7 +1,5 @@
 #include "network/backend/link_loads.h"
 
-#include <algorithm>
-
 namespace astra {
 
 LinkLoads::LinkLoads(const Topology& topology) : topology_(topology), loads_(topology.links()) {
@@ -55,9 +53,13 @@ std::vector<LinkRecord> LinkLoads::records() const {
     return records;
 }
 
-Duration LinkLoads::busiest() const {
-    Duration most;
-    each_load([&](std::uint32_t, const Load& load) { most = std::max(most, {load.busy_ps}); });
+LinkLoads::Busiest LinkLoads::busiest() const {
+    Busiest most;
+    each_load([&](std::uint32_t link, const Load& load) {
+        if (load.busy_ps > most.busy.ps) {
+            most = {link, {load.busy_ps}, {load.bytes}};
+        }
+    });
     return most;
 }
 

@@ -26,7 +26,13 @@ class LinkLoads {
         }
     }
     std::vector<LinkRecord> records() const;
-    Duration busiest() const;
+
+    struct Busiest {
+        std::uint32_t link = 0;
+        Duration busy;
+        Bytes bytes;
+    };
+    Busiest busiest() const;
 
   private:
     struct Load {

@@ -71,7 +71,7 @@ Duration LinkNeed::need(const CollectiveInstance& like) const {
         };
         each_pair(*std::get<0>(what), work.ranks, {std::get<2>(what)}, add);
     }
-    return loads.busiest();
+    return loads.busiest().busy;
 }
 
 }  // namespace astra

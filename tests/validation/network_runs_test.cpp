@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "astra/config/config_tree.h"
+#include "astra/core/error.h"
 #include "tests/network/test_network.h"
 #include "tests/support/experiment.h"
 #include "tests/support/flow_text.h"
@@ -140,6 +141,31 @@ TEST_P(NetworkRun, BackgroundTrafficSlowsTheWorkloadWhereLinksAreShared) {
     EXPECT_EQ(again.counts.events, busy.counts.events);
 }
 
+// A ring of 8 is offered 10 Gbit/s a rank on links of 0.8 Gbit/s, so that the messages pile up for
+// as long as the all-reduce takes, and it takes ever longer. 1024 and 4 a rank are enough.
+TEST_P(NetworkRun, BackgroundTrafficBeyondTheLinksEndsTheRunSoon) {
+    const std::string study =
+        "workload: {generate: {kind: collective, bytes: 1MiB}}\n" +
+        network("dimensions: [{topology: ring, ranks: 8, bandwidth: 100MB/s, latency: 1us}]");
+    RunLimits limits;
+    limits.max_events = 1'000'000;
+    if (!GetParam().backend->shares_links()) {
+        EXPECT_GT(run_study(study + "background: {rate: 10Gbps}\n", limits).simulated.ps, 0U);
+        return;
+    }
+    try {
+        run_study(study + "background: {rate: 10Gbps}\n", limits);
+        FAIL();
+    } catch (const SimulationError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("cannot finish: 1057 background messages"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("times as much as possible"));
+    }
+    // Traffic that ends, so that what piled up drains.
+    const RunResult burst = run_study(study + "background: {rate: 10Gbps, end: 5ms}\n", limits);
+    EXPECT_GT(burst.counts.background_messages, 0U);
+    EXPECT_THAT(burst.warnings, testing::Contains(testing::HasSubstr("its messages pile up")));
+}
+
 // --- the same trace everywhere ---
 
 // Six layers of an all-reduce each on eight ranks: what is simulated does not depend on the model.
@@ -249,7 +275,7 @@ std::string header(const std::string& text) {
 }
 
 constexpr const char* kPacketHeader =
-    "from,to,bytes,busy_ps,payload_bytes,peak_queue_bytes,pauses,marks,trims,drops";
+    "from,to,bytes,busy_ps,payload_bytes,peak_queue_bytes,pauses,marks,trims,drops,repeats";
 
 // A training trace and a flow set beside it, sampled in intervals that no packet divides.
 class Records : public NetworkRun {

@@ -23,6 +23,9 @@ constexpr Duration kPatience{1'000'000'000'000};
 // More than a fabric ever holds unless it is offered more than it can carry.
 constexpr std::uint64_t kMostInFlight = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostInFlightARank = 16;
+// Where the load tells that they pile up.
+constexpr std::uint64_t kPile = std::uint64_t{1} << 10;
+constexpr std::uint64_t kPileARank = 4;
 
 // bytes · 8 · 10^12 / (rate · ranks), in 2^-32 ps. Fits for sizes up to kMostSize.
 Wide mean_interval(const BackgroundConfig& config, std::uint32_t ranks) {
@@ -92,7 +95,8 @@ BackgroundTraffic::BackgroundTraffic(EventQueue& queue,
       config_(config),
       ranks_(ranks),
       random_(config.seed),
-      mean_(mean_interval(config, ranks)) {
+      mean_(mean_interval(config, ranks)),
+      most_in_flight_(kMostInFlight + kMostInFlightARank * ranks) {
     if (!config.permutation) {
         return;
     }
@@ -102,6 +106,22 @@ BackgroundTraffic::BackgroundTraffic(EventQueue& queue,
     for (std::uint32_t last = ranks - 1; last > 0; --last) {
         std::swap(next_rank_[last], next_rank_[below(last)]);
     }
+}
+
+const std::optional<Overload>& BackgroundTraffic::find_overload(Routing& routing) {
+    overload_ = plain_overload(config_.rate, next_rank_, routing);
+    if (overload_ && piles_up(*overload_)) {
+        most_in_flight_ = kPile + kPileARank * ranks_;
+    }
+    return overload_;
+}
+
+// More than is ever allowed to be on its way, by the end of the traffic.
+bool BackgroundTraffic::piles_up(const Overload& overload) const {
+    const Wide rate = overload.offered.bits_per_s - overload.carried.bits_per_s;
+    const Wide span_ps = config_.end.ps - config_.start.ps;
+    const Wide messages = rate / 8 * span_ps / 1'000'000'000'000ULL / config_.size.count;
+    return messages > most_in_flight_;
 }
 
 void BackgroundTraffic::start() {
@@ -134,13 +154,14 @@ void BackgroundTraffic::arrive(std::uint64_t) {
         return;
     }
     const std::uint64_t in_flight = messages_ - delivered_;
-    if (in_flight > kMostInFlight + kMostInFlightARank * ranks_) {
+    if (in_flight > most_in_flight_) {
         throw SimulationError(
             fmt::format("cannot finish: {} background messages are on their way at {} ps; the "
-                        "network cannot carry a rate of {} bit/s a rank",
+                        "network cannot carry a rate of {} bit/s a rank{}",
                         in_flight,
                         now.ps,
-                        config_.rate.bits_per_s));
+                        config_.rate.bits_per_s,
+                        overload_ ? ", as " + to_text(*overload_) : ""));
     }
     ++messages_;
     network_.send(draw_message(), now, Callback::to<&BackgroundTraffic::on_delivered>(*this));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "astra/core/event_queue.h"
 #include "astra/core/types.h"
 #include "network/backend/backend.h"
+#include "workload/flows/offered_load.h"
 
 namespace astra {
 
@@ -38,6 +40,10 @@ class BackgroundTraffic {
                       const BackgroundConfig& config,
                       std::uint32_t ranks);
 
+    // What the traffic plainly offers beyond what the fabric carries, on a network whose messages
+    // share links; from then on a pile of messages ends the run early.
+    const std::optional<Overload>& find_overload(Routing& routing);
+
     // Schedules the first message.
     void start();
     // Tells that the workload has moved. Traffic pauses when that was a second ago, so that a
@@ -50,6 +56,7 @@ class BackgroundTraffic {
   private:
     void arrive(std::uint64_t);
     void schedule_next(SimTime from);
+    bool piles_up(const Overload& overload) const;
     void on_delivered(std::uint64_t) { ++delivered_; }
     // Uniform in 0 … limit-1.
     std::uint32_t below(std::uint32_t limit);
@@ -63,6 +70,8 @@ class BackgroundTraffic {
     std::vector<std::uint32_t> next_rank_;  // of a permutation
     unsigned __int128 mean_ = 0;            // between arrivals, in 2^-32 ps
     std::uint32_t fraction_ = 0;            // of the next arrival's time, in 2^-32 ps
+    std::optional<Overload> overload_;
+    std::uint64_t most_in_flight_;
     SimTime last_move_;
     bool paused_ = false;
     std::uint64_t messages_ = 0;

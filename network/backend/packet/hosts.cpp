@@ -428,7 +428,7 @@ std::uint32_t Hosts::take(std::uint32_t link_id, std::uint64_t until_ps) {
         }
         const std::uint32_t packet = make_data(flow, sending.sequence, link.busy_until_ps);
         if (sending.sequence < flows_[flow].made_packets) [[unlikely]] {
-            repeat(flows_[flow]);
+            repeat(flows_[flow], link_id);
         } else {
             flows_[flow].made_packets = sending.sequence + 1;
         }
@@ -513,8 +513,9 @@ std::uint32_t Hosts::make_data(std::uint32_t flow_id,
     return id;
 }
 
-// Says so where all that is sent has been sent before and nothing comes of it.
-void Hosts::repeat(const Flow& flow) {
+// Counts it, and says so where all that is sent has been sent before and nothing comes of it.
+void Hosts::repeat(const Flow& flow, std::uint32_t link) {
+    links_.count_repeat(link);
     if (++vain_ > kMostVain) {
         throw SimulationError(fmt::format(
             "no progress: {} packets have been sent again since the last one that was missing "

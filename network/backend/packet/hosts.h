@@ -111,7 +111,7 @@ class Hosts {
     bool join_due(Link& link, std::uint64_t until_ps);
     std::uint32_t next_path(std::uint32_t rank);
     std::uint32_t make_data(std::uint32_t flow, std::uint32_t sequence, std::uint64_t start_ps);
-    void repeat(const Flow& flow);
+    void repeat(const Flow& flow, std::uint32_t link);
 
     EventQueue& queue_;
     const Routing& routing_;

@@ -37,6 +37,7 @@ struct LinkCounters {
     std::uint32_t marks = 0;
     std::uint32_t trims = 0;
     std::uint32_t drops = 0;
+    std::uint32_t repeats = 0;
 };
 
 // What an output port does with data that has to wait. All sizes are bytes that wait, without the

@@ -98,7 +98,7 @@ void Links::start_waiting(std::uint32_t id, std::uint64_t until_ps) {
 }
 
 // Control goes first; then forwarded packets and those of the rank before the link take turns.
-std::uint32_t Links::take_next(std::uint32_t id, std::uint64_t until_ps) {
+inline std::uint32_t Links::take_next(std::uint32_t id, std::uint64_t until_ps) {
     Link& link = links_[id];
     const bool data_waits = !link.paused && (!link.data.empty() || link.ring != kNone);
     if (!link.control.empty() &&
@@ -378,6 +378,10 @@ void Links::drop(std::uint32_t link, std::uint32_t packet) {
     repair_.lose(packet);
 }
 
+void Links::count_repeat(std::uint32_t link) {
+    ++counters(link).repeats;
+}
+
 void Links::catch_up(std::uint32_t failing) {
     for (std::uint32_t link = 0; link < links_.size(); ++link) {
         if (link == failing || links_[link].ring != kNone || links_[link].pacer != kNone) {
@@ -439,6 +443,7 @@ std::vector<LinkRecord> Links::records() const {
         record.marks = counted.marks;
         record.trims = counted.trims;
         record.drops = counted.drops;
+        record.repeats = counted.repeats;
     }
     return records;
 }

@@ -67,6 +67,8 @@ class Links {
     void enqueue(std::uint32_t link, std::uint32_t packet, std::uint32_t ingress);
     // The packet is counted as lost at the link, and goes to repair.
     void drop(std::uint32_t link, std::uint32_t packet);
+    // A rank sends a packet on the link that it has sent before.
+    void count_repeat(std::uint32_t link);
 
     // Before a link fails or comes back: brings it and all links that flows feed to the present.
     void catch_up(std::uint32_t failing);

@@ -45,10 +45,19 @@ void check_settings(const ConfigView& network) {
 
 namespace {
 
-void warn_of_idle_settings(const ConfigView& network, Warnings& warnings) {
+void warn_of_settings(const ConfigView& network, Warnings& warnings) {
     const ConfigView section = network.section("packet");
     const TransportInfo& chosen = chosen_transport(network);
     const std::string why = "the transport is " + std::string(chosen.name);
+    if (chosen.goes_back && network.has("routing")) {
+        const std::string routing = network.at("routing").as_string();
+        if (routing == "spray" || routing == "adaptive") {
+            warnings.add(network.at("routing").path() + ": " + routing +
+                         " lets packets overtake each other, and " + std::string(chosen.name) +
+                         " sends everything again from the one on that was overtaken: expected "
+                         "auto, ecmp or a transport that takes packets in any order");
+        }
+    }
     for (const TransportInfo* transport : transports()) {
         if (transport != &chosen && section.has(transport->name)) {
             warn_of_idle_section(section.at(transport->name), why, warnings);
@@ -114,6 +123,6 @@ const BackendInfo kPacketBackend = {
         return std::make_unique<packet::PacketBackend>(queue, routing, network);
     },
     .check = packet::check_settings,
-    .warn = packet::warn_of_idle_settings};
+    .warn = packet::warn_of_settings};
 
 }  // namespace astra

@@ -59,7 +59,8 @@ class Transport {
 struct TransportInfo {
     std::string_view name;
     std::string_view summary;
-    bool in_order;  // works badly when packets overtake each other: wants one path a flow
+    bool in_order;   // works badly when packets overtake each other: wants one path a flow
+    bool goes_back;  // … as it sends everything again from the packet on that was overtaken
     // Reads the transport's own section. The fabric outlives the transport.
     std::unique_ptr<Transport> (*build)(Fabric& fabric,
                                         const Settings& settings,

@@ -88,5 +88,21 @@ TEST(IdleKeys, ABufferThatLosesNothing) {
     EXPECT_THAT(idle("packet", "ndp", buffer), IsEmpty());
 }
 
+// Whoever goes back to a packet that was overtaken is not to be sprayed without a word.
+TEST(IdleKeys, SprayingUnderATransportThatGoesBackIsSaid) {
+    for (const packet::TransportInfo* transport : packet::transports()) {
+        for (const std::string routing : {"auto", "ecmp", "dimension_order", "spray", "adaptive"}) {
+            const auto warnings = idle("packet", transport->name, "network.routing=" + routing);
+            if (transport->goes_back && (routing == "spray" || routing == "adaptive")) {
+                EXPECT_THAT(warnings,
+                            ElementsAre(HasSubstr("network.routing: " + routing +
+                                                  " lets packets overtake each other")));
+            } else {
+                EXPECT_THAT(warnings, IsEmpty()) << transport->name << " " << routing;
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace astra::test

@@ -311,6 +311,7 @@ const TransportInfo kDcqcnTransport = {
     .name = "dcqcn",
     .summary = "marks, notifications and rates over lossless links (Zhu et al., SIGCOMM 2015)",
     .in_order = true,
+    .goes_back = true,
     .build = [](Fabric& fabric,
                 const Settings& common,
                 const ConfigView& section) -> std::unique_ptr<Transport> {

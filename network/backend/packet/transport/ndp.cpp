@@ -278,6 +278,7 @@ const TransportInfo kNdpTransport = {
     .name = "ndp",
     .summary = "receivers pull packets, full queues trim them (Handley et al., SIGCOMM 2017)",
     .in_order = false,
+    .goes_back = false,
     .build = [](Fabric& fabric,
                 const Settings& common,
                 const ConfigView& section) -> std::unique_ptr<Transport> {

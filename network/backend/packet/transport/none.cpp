@@ -53,6 +53,7 @@ const TransportInfo kNoneTransport = {
     .name = "none",
     .summary = "no congestion control: line rate into endless buffers",
     .in_order = false,
+    .goes_back = false,
     .build = [](Fabric& fabric, const Settings&, const ConfigView&) -> std::unique_ptr<Transport> {
         return std::make_unique<NoControl>(fabric);
     },

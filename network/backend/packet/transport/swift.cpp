@@ -353,6 +353,7 @@ const TransportInfo kSwiftTransport = {
     .name = "swift",
     .summary = "windows by the delay of round trips (Kumar et al., SIGCOMM 2020)",
     .in_order = true,
+    .goes_back = false,
     .build = [](Fabric& fabric,
                 const Settings& common,
                 const ConfigView& section) -> std::unique_ptr<Transport> {

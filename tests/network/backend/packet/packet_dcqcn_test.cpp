@@ -100,6 +100,40 @@ TEST(LossyDcqcnTest, ASmallBufferMarksBelowItsEnd) {
     }
 }
 
+// What ranks put on their links beyond the messages is what they send again, whoever repairs it and
+// whatever makes it necessary: packets are full, so that each is an mtu.
+TEST(RepeatsTest, AreWhatLeavesRanksBeyondTheMessages) {
+    const std::vector<std::string> causes = {", error_rate: 0.01", ", buffer: 8KiB", ""};
+    for (const std::string transport : {"none", "dcqcn", "ndp", "swift"}) {
+        for (const std::string& cause : causes) {
+            for (const std::string routing : {"ecmp", "spray"}) {
+                PacketNetwork network(leaf_spine(4, 4, 4),
+                                      "transport: " + transport + ", dcqcn: {pfc: " +
+                                          (cause == causes[1] ? "false" : "true") + "}" + cause,
+                                      routing);
+                constexpr std::uint64_t bytes = 512 * 4096;
+                for (std::uint32_t rank = 0; rank < 16; ++rank) {
+                    network.send(rank, (rank * 5 + 3) % 16, {bytes});
+                    network.send(rank, (rank + 4 - rank % 2) % 16, {bytes});
+                }
+                network.run();
+                std::uint64_t payload = 0;
+                for (const LinkRecord& link : network.backend().link_records()) {
+                    payload += link.from.find_first_not_of("0123456789") == std::string::npos
+                                   ? link.payload.count
+                                   : 0;
+                }
+                EXPECT_EQ(payload, 32 * bytes + std::uint64_t{network.sum().repeats} * 4096)
+                    << transport << cause << routing;
+                const bool goes_back = transport == "dcqcn" && routing == "spray";
+                if (cause == causes[0] || goes_back) {
+                    EXPECT_GT(network.sum().repeats, 0U) << transport << cause << routing;
+                }
+            }
+        }
+    }
+}
+
 // 64 links that each lose half of what they carry let nothing through.
 TEST(PacketProgressTest, ARunThatOnlyRepeatsItselfSaysSo) {
     for (const std::string transport : {"none", "dcqcn"}) {

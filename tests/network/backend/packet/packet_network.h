@@ -109,6 +109,7 @@ class PacketNetwork {
             sum.marks += record.marks;
             sum.trims += record.trims;
             sum.drops += record.drops;
+            sum.repeats += record.repeats;
         }
         return sum;
     }
