@@ -45,7 +45,7 @@ struct Total {
     bool beyond_links = false;  // of some
 };
 
-std::map<Class, Total> totals_of(const RunResult& result) {
+std::map<Class, Total> class_totals(const RunResult& result) {
     std::map<Class, Total> totals;
     for (const CollectiveRecord& c : result.collectives) {
         if (!c.ended) {
@@ -76,7 +76,7 @@ std::string groups_text(const Class& of, const Total& total) {
                : fmt::format("{} x {}{}", total.groups.size(), of.ranks, distance);
 }
 
-void write_row(std::string& text, const Class& of, const Total& total) {
+void write_class_row(std::string& text, const Class& of, const Total& total) {
     const auto count = static_cast<double>(total.count);
     const double ranks = static_cast<double>(total.groups.size()) * of.ranks;
     fmt::format_to(
@@ -125,7 +125,7 @@ void write_collective_summary(std::string& text, const RunResult& result) {
     if (result.collectives.empty()) {
         return;
     }
-    const std::map<Class, Total> totals = totals_of(result);
+    const std::map<Class, Total> totals = class_totals(result);
     std::vector<const std::pair<const Class, Total>*> rows;
     rows.reserve(totals.size());
     for (const auto& row : totals) {
@@ -148,7 +148,7 @@ void write_collective_summary(std::string& text, const RunResult& result) {
         "busbw GB/s",
         "exposed");
     for (std::size_t row = 0; row < std::min(rows.size(), kRows); ++row) {
-        write_row(text, rows[row]->first, rows[row]->second);
+        write_class_row(text, rows[row]->first, rows[row]->second);
     }
     if (rows.size() > kRows) {
         fmt::format_to(
