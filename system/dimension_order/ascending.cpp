@@ -2,7 +2,6 @@
 
 namespace astra {
 
-extern const DimensionOrder kAscendingDimensionOrder;
 const DimensionOrder kAscendingDimensionOrder = {
     .name = "ascending",
     .summary = "the first dimension first, for every chunk",

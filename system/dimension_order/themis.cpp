@@ -6,11 +6,8 @@
 // where it is still whole, and the most loaded one last, when the others have made it small; an
 // all_gather goes in the reverse order. While the loads are nearly equal the chunk takes the
 // ascending order: they must differ by what a sixteenth of it costs in the least loaded dimension.
-// All chunks take the ascending order if a forecast of both has it end earlier.
+// All chunks take the ascending order if a rehearsal of both has it end no later.
 #include <algorithm>
-#include <functional>
-#include <queue>
-#include <tuple>
 #include <vector>
 
 #include "system/plan/dimension_order.h"
@@ -20,7 +17,6 @@ namespace astra {
 namespace {
 
 constexpr std::uint64_t kThresholdParts = 16;
-constexpr std::uint64_t kLeastGain = 16;  // a part of the time: less than that is not forecast
 
 class Balance {
   public:
@@ -72,72 +68,6 @@ class Balance {
     std::vector<Duration> loads_;  // by dimension
 };
 
-// When the last chunk is through, as a model has it: a dimension takes chunks as they come, so many
-// at once; they keep its busiest link for their time on the wire, one after the other where
-// messages share links, and a phase is over its latency later.
-class Forecast {
-  public:
-    explicit Forecast(const ChunksToOrder& question)
-        : question_(question),
-          link_free_(question.plan.dimensions.size()),
-          places_(question.plan.dimensions.size()) {
-        const std::uint64_t most =
-            std::min<std::uint64_t>(std::max(question.active_chunks, 1U), question.chunks);
-        for (auto& places : places_) {
-            for (std::uint64_t i = 0; i < most; ++i) {
-                places.push(0);
-            }
-        }
-    }
-
-    std::uint64_t end_ps(const std::vector<DimensionSequence>& orders) {
-        for (std::uint32_t chunk = 0; chunk < orders.size(); ++chunk) {
-            arrivals_.push({0, chunk, 0});
-        }
-        std::uint64_t end = 0;
-        while (!arrivals_.empty()) {
-            const Arrival at = arrivals_.top();
-            arrivals_.pop();
-            const ChunkPhases& phases = question_.plan.phases(orders[at.chunk]);
-            if (at.phase == phases.plans.size()) {
-                end = std::max(end, at.at_ps);
-                continue;
-            }
-            const PhasePlan& phase = phases.plans[at.phase];
-            const Bytes bytes = question_.plan.phase_bytes(phases, at.phase, 0, question_.chunk);
-            const PhaseLoad& load = question_.loads.of(question_.plan, phase, bytes);
-            auto& places = places_[phase.dimension];
-            std::uint64_t begin = std::max(places.top(), at.at_ps);
-            places.pop();
-            std::uint64_t& link_free = link_free_[phase.dimension];
-            if (question_.links_are_shared) {
-                begin = std::max(begin, link_free);
-            }
-            link_free = saturating_add(begin, load.busy(bytes).ps);
-            places.push(saturating_add(link_free, load.latency.ps));
-            arrivals_.push({saturating_add(link_free, load.latency.ps), at.chunk, at.phase + 1});
-        }
-        return end;
-    }
-
-  private:
-    struct Arrival {
-        std::uint64_t at_ps = 0;
-        std::uint32_t chunk = 0;
-        std::uint32_t phase = 0;
-        bool operator>(const Arrival& other) const {
-            return std::tie(at_ps, chunk, phase) > std::tie(other.at_ps, other.chunk, other.phase);
-        }
-    };
-
-    const ChunksToOrder& question_;
-    std::vector<std::uint64_t> link_free_;  // by dimension
-    // By dimension: when each of the chunks that may be there at once is through.
-    std::vector<std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>>>
-        places_;
-    std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
-};
-
 }  // namespace
 
 extern const DimensionOrder kThemisDimensionOrder;
@@ -145,19 +75,18 @@ const DimensionOrder kThemisDimensionOrder = {
     .name = "themis",
     .summary = "each chunk first goes where there is least to do (Rashidi et al., ISCA 2022)",
     .varies = true,
-    .orders = [](const ChunksToOrder& question) {
-        Balance balance(question);
-        std::vector<DimensionSequence> orders;
-        orders.reserve(question.chunks);
-        for (std::uint64_t chunk = 0; chunk < question.chunks; ++chunk) {
-            orders.push_back(balance.next());
-        }
-        // Few chunks cannot be balanced: then ascending may be better.
-        std::vector<DimensionSequence> ascending(
-            orders.size(), question.plan.phases(question.plan.ascending()).order);
-        const std::uint64_t ends_ps = Forecast(question).end_ps(ascending);
-        return Forecast(question).end_ps(orders) <= ends_ps - ends_ps / kLeastGain ? orders
-                                                                                   : ascending;
-    }};
+    .orders =
+        [](const ChunksToOrder& question) {
+            Balance balance(question);
+            std::vector<DimensionSequence> orders;
+            orders.reserve(question.chunks);
+            for (std::uint64_t chunk = 0; chunk < question.chunks; ++chunk) {
+                orders.push_back(balance.next());
+            }
+            return orders;
+        },
+    // Few chunks cannot be balanced: each is larger in its first dimension than all of them are in
+    // the ascending order.
+    .instead = &kAscendingDimensionOrder};
 
 }  // namespace astra

@@ -20,13 +20,13 @@ ChunkPipeline::ChunkPipeline(RunContext& context,
                              const EngineConfig& config,
                              ProgramCache& programs,
                              CollectiveRelease& release,
-                             bool pass_younger,
-                             bool links_are_shared)
+                             OrderRehearsal& orders,
+                             bool pass_younger)
     : context_(context),
       config_(config),
-      links_are_shared_(links_are_shared),
       programs_(programs),
       release_(release),
+      orders_(orders),
       runs_(context, programs, config.queues.queues, *this),
       queues_(context.queue,
               runs_,
@@ -55,14 +55,8 @@ void ChunkPipeline::cut(CollectiveInstance& instance, CollectivePlan& plan) {
     instance.chunks.assign(chunks, {});
     std::size_t runs = 0;
     if (plan.has_phases()) {
-        const DimensionOrder& order =
-            plan.dimensions.size() > 1 ? *config_.plan.dimension_order : kAscendingDimensionOrder;
-        const auto sequences = order.orders({plan,
-                                             instance.chunks.size(),
-                                             instance.chunk_bytes(0),
-                                             programs_,
-                                             config_.queues.active_chunks,
-                                             links_are_shared_});
+        const auto sequences = orders_.order_of(instance).orders(
+            {plan, instance.chunks.size(), instance.chunk_bytes(0), programs_});
         for (std::size_t chunk = 0; chunk < sequences.size(); ++chunk) {
             const ChunkPhases& phases = plan.phases(sequences[chunk]);
             instance.chunks[chunk] = {&phases, runs};

@@ -9,6 +9,7 @@
 #include "system/engine/collective_release.h"
 #include "system/engine/dimension_queues.h"
 #include "system/engine/engine_config.h"
+#include "system/engine/order_rehearsal.h"
 #include "system/engine/phase_runs.h"
 #include "system/plan/program_cache.h"
 #include "system/run/collective_run.h"
@@ -23,8 +24,8 @@ class ChunkPipeline final : private RunOwner {
                   const EngineConfig& config,
                   ProgramCache& programs,
                   CollectiveRelease& release,
-                  bool pass_younger,
-                  bool links_are_shared);
+                  OrderRehearsal& orders,
+                  bool pass_younger);
 
     // Cuts a collective whose first member has come into chunks, and gives each its order of
     // dimensions; one without phases is one chunk. Throws InputError on more than can be simulated.
@@ -47,9 +48,9 @@ class ChunkPipeline final : private RunOwner {
 
     RunContext& context_;
     const EngineConfig& config_;
-    const bool links_are_shared_;
     ProgramCache& programs_;
     CollectiveRelease& release_;
+    OrderRehearsal& orders_;
     PhaseRuns runs_;
     DimensionQueues queues_;
 };

@@ -26,7 +26,7 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
                                    const ConfigView& network_keys,
                                    const EngineConfig& config,
                                    Warnings& warnings,
-                                   bool pass_younger)
+                                   const Options& options)
     : config_(config),
       topology_(routing.topology()),
       tuner_(routing, backend, network_keys, config.plan.tuning, config.endpoint),
@@ -43,8 +43,8 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
                 ? std::nullopt
                 : std::optional<LinkNeed>(std::in_place, routing, programs_, config.queues.queues)),
       release_(context_, matching_, need_ ? &*need_ : nullptr),
-      pipeline_(
-          context_, topology_, config, programs_, release_, pass_younger, backend.shares_links()) {}
+      orders_(routing, backend, network_keys, config, options.only_order),
+      pipeline_(context_, topology_, config, programs_, release_, orders_, options.pass_younger) {}
 
 GroupId CollectiveEngine::add_group(std::string name, std::vector<std::uint32_t> ranks) {
     const GroupId id{static_cast<std::uint32_t>(groups_.size())};

@@ -29,7 +29,11 @@ namespace astra {
 
 class CollectiveEngine {
   public:
-    // All references outlive the engine. `pass_younger` is there for a test (dimension_queues.h).
+    struct Options {
+        bool pass_younger = true;  // false is there for a test (dimension_queues.h)
+        const DimensionOrder* only_order = nullptr;  // of all collectives, whatever is configured
+    };
+    // All references outlive the engine.
     CollectiveEngine(EventQueue& queue,
                      NetworkBackend& network,
                      Routing& routing,
@@ -37,7 +41,16 @@ class CollectiveEngine {
                      const ConfigView& network_keys,
                      const EngineConfig& config,
                      Warnings& warnings,
-                     bool pass_younger = true);
+                     const Options& options);
+    CollectiveEngine(EventQueue& queue,
+                     NetworkBackend& network,
+                     Routing& routing,
+                     const BackendInfo& backend,
+                     const ConfigView& network_keys,
+                     const EngineConfig& config,
+                     Warnings& warnings)
+        : CollectiveEngine(
+              queue, network, routing, backend, network_keys, config, warnings, Options{}) {}
 
     GroupId add_group(std::string name, std::vector<std::uint32_t> ranks);
     const ProcessGroup& group(GroupId id) const { return *groups_[index(id)]; }
@@ -103,6 +116,7 @@ class CollectiveEngine {
     CollectiveMatching matching_;
     std::optional<LinkNeed> need_;  // where messages do not share links
     CollectiveRelease release_;
+    OrderRehearsal orders_;
     ChunkPipeline pipeline_;
 };
 

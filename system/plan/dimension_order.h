@@ -32,8 +32,6 @@ struct ChunksToOrder {
     std::uint64_t chunks = 1;
     Bytes chunk;  // the whole buffer of the first one; none is longer
     PhaseLoads& loads;
-    std::uint32_t active_chunks = 1;  // of a rank in a dimension at once
-    bool links_are_shared = true;     // by the messages on them
 };
 
 struct DimensionOrder {
@@ -43,8 +41,11 @@ struct DimensionOrder {
     // An order of the plan's dimensions for each chunk: what reduce_scatter visits first to last,
     // and all_gather last to first.
     std::vector<DimensionSequence> (*orders)(const ChunksToOrder& question);
+    // Both are rehearsed, and this one is taken where it ends no later (engine/order_rehearsal.h).
+    const DimensionOrder* instead = nullptr;
 };
 
 const Registry<DimensionOrder>& dimension_orders();
+extern const DimensionOrder kAscendingDimensionOrder;
 
 }  // namespace astra

@@ -78,7 +78,7 @@ class Driver {
                   no_keys_.root(),
                   scenario_.config,
                   warnings_,
-                  pass_younger) {
+                  {.pass_younger = pass_younger}) {
         std::vector<std::uint32_t> all(topology_.ranks());
         std::iota(all.begin(), all.end(), 0U);
         group_ = engine_.add_group("all", all);

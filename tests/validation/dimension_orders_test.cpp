@@ -152,7 +152,7 @@ TEST(DimensionOrdersTest, RefusesMoreChunksThanFitIntoMemory) {
 }
 
 // Four chunks cannot be spread over four dimensions: each is larger in its first one than all four
-// are in the ascending order, as a forecast of both shows.
+// are in the ascending order, as a rehearsal of both shows.
 TEST(ThemisOrder, IsAscendingWhereThatIsBetter) {
     const auto time = [](const char* order) {
         return test::run_study(

@@ -12,13 +12,17 @@
 // slowest of them bounds the time.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <initializer_list>
+#include <random>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "network/backend/backend.h"
 #include "tests/support/experiment.h"
 
 namespace astra {
@@ -169,6 +173,53 @@ TEST(ThemisSlowTest, KeepsAllDimensionsBusy) {
     EXPECT_GE(mean, 1.5);
     EXPECT_GE(most, 2);
     EXPECT_GT(mean_busy, 0.9);
+}
+
+// A collective alone on random networks, of few chunks and many, on every backend.
+TEST(ThemisSlowTest, IsNeverSlowerThanAscending) {
+    std::mt19937_64 random(3);
+    const auto one_of = [&](std::initializer_list<const char*> choices) {
+        return choices.begin()[random() % choices.size()];
+    };
+    std::size_t faster = 0;
+    for (int round = 0; round < 40; ++round) {
+        std::string dimensions;
+        for (std::uint64_t left = 2 + random() % 2; left > 0; --left) {
+            dimensions +=
+                fmt::format("{{topology: {}, ranks: {}, bandwidth: {}GB/s, latency: {}ns}}, ",
+                            one_of({"ring", "switch", "fully_connected"}),
+                            one_of({"2", "3", "4"}),
+                            one_of({"25", "50", "100", "400"}),
+                            one_of({"0", "100", "1000"}));
+        }
+        const std::string kind = one_of({"all_reduce", "all_gather", "reduce_scatter"});
+        const std::string system =
+            fmt::format("chunks: {}, active_chunks: {}, collectives: {{{}: {}}}",
+                        one_of({"2", "4", "16"}),
+                        one_of({"1", "2", "8"}),
+                        kind,
+                        one_of({"ring", "direct"}));
+        for (const BackendInfo* backend : backends()) {
+            const auto time_ps = [&](const char* order) {
+                return test::run_study(
+                           fmt::format(
+                               "workload: {{generate: {{kind: collective, collective: {}, bytes: "
+                               "1MiB}}}}\nsystem: {{dimension_order: {}, {}}}\n"
+                               "network: {{backend: {}, dimensions: [{}]}}\n",
+                               kind,
+                               order,
+                               system,
+                               backend->name,
+                               dimensions))
+                    .simulated.ps;
+            };
+            const std::uint64_t ascending_ps = time_ps("ascending");
+            const std::uint64_t themis_ps = time_ps("themis");
+            EXPECT_LE(themis_ps, ascending_ps) << backend->name << ", " << system << dimensions;
+            faster += themis_ps < ascending_ps ? 1 : 0;
+        }
+    }
+    EXPECT_GT(faster, 60U);  // of 160
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// Which of two orders of the dimensions has a collective end earlier: both are run on an idle
+// network like the one that is simulated.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "astra/config/config_view.h"
+#include "network/backend/backend.h"
+#include "network/routing/routing.h"
+#include "system/engine/collective_instance.h"
+#include "system/engine/engine_config.h"
+#include "system/plan/dimension_order.h"
+
+namespace astra {
+
+class OrderRehearsal {
+  public:
+    // All outlive it; `network` is the section. `only`: the order that is rehearsed here, which is
+    // taken for all collectives.
+    OrderRehearsal(Routing& routing,
+                   const BackendInfo& backend,
+                   const ConfigView& network,
+                   const EngineConfig& config,
+                   const DimensionOrder* only);
+    OrderRehearsal(const OrderRehearsal&) = delete;
+    OrderRehearsal& operator=(const OrderRehearsal&) = delete;
+    ~OrderRehearsal();
+
+    // The configured order, or the one instead of which it was chosen where that is no slower.
+    // Requires phases. Costs the simulation of both for each plan, size and priority; they are
+    // kept. A collective with sizes by pair is not rehearsed, as its ranks have not said theirs.
+    const DimensionOrder& order_of(const CollectiveInstance& instance);
+
+  private:
+    class Stage;
+    struct Key {
+        const CollectivePlan* plan = nullptr;
+        std::uint64_t bytes = 0;
+        bool are_a_shard = false;
+        auto operator<=>(const Key&) const = default;
+    };
+
+    Stage& stage(std::unique_ptr<Stage>& made, const DimensionOrder& order);
+
+    Routing& routing_;
+    const BackendInfo& backend_;
+    ConfigView keys_;
+    const EngineConfig& config_;
+    const DimensionOrder* const only_;
+    std::unique_ptr<Stage> configured_;  // made when they are needed
+    std::unique_ptr<Stage> instead_;
+    std::map<Key, const DimensionOrder*> chosen_;
+};
+
+}  // namespace astra
