@@ -19,7 +19,7 @@ struct PacketTotals {
     std::uint64_t repeats = 0;
 };
 
-PacketTotals totals_of(const RunResult& result) {
+PacketTotals packets_of_all(const RunResult& result) {
     PacketTotals totals;
     for (const LinkRecord& link : result.links) {
         totals.pauses += link.pauses;
@@ -37,7 +37,7 @@ std::string packets_json(const RunResult& result) {
     if (!result.has_packets) {
         return "";
     }
-    const PacketTotals totals = totals_of(result);
+    const PacketTotals totals = packets_of_all(result);
     return fmt::format(
         "  \"packets\": {{\"pauses\": {}, \"marks\": {}, \"trims\": {}, \"drops\": {}, "
         "\"repeats\": {}}},\n",
@@ -56,7 +56,7 @@ std::string packets_summary(const RunResult& result) {
         result.links.begin(), result.links.end(), [](const auto& a, const auto& b) {
             return a.peak_queue < b.peak_queue;
         });
-    const PacketTotals totals = totals_of(result);
+    const PacketTotals totals = packets_of_all(result);
     return fmt::format(
         "longest queue    {} -> {}: {}; in all {} pauses, {} marks, {} trims, {} drops, {} packets "
         "sent again\n",

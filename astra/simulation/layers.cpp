@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "network/backend/network_warnings.h"
 #include "network/topology/topology_reader.h"
 #include "workload/custom_collective/program_files.h"
 
@@ -93,7 +94,7 @@ Layers::Layers(Study input, const Recording& recording)
       flows(queue, network_of_flows()) {
     output = OutputConfig::from_config(study.root().section("output"));
     check_other_sections(backend_info, study.root().at("network"));
-    warn_of_idle_keys(backend_info, study.root().at("network"), warnings);
+    warn_of_network(study, routing, backend_info, warnings);
     failures = failures_of(study.root().at("network"), topology, backend_info);
     if (const auto section = study.root().find("background")) {
         background.emplace(queue,

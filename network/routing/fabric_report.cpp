@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 
 namespace astra {
@@ -20,7 +19,7 @@ constexpr std::uint32_t kSeveralLinks = kNoLink - 1;
 
 // What there is from a node to the destination of the moment.
 struct Reach {
-    std::uint32_t links = 0;
+    std::uint32_t links = 0;  // of the path with the most
     std::uint64_t paths = 0;  // 0: none yet
     Duration longest;
     std::uint32_t next = kNoLink;  // the one link out, or kSeveralLinks
@@ -30,34 +29,6 @@ struct Reach {
 std::uint32_t merged(std::uint32_t a, std::uint32_t b) {
     return a == kNoLink || a == b ? b : kSeveralLinks;
 }
-
-// Over the reversed next links, breadth first from the destination: what a node hands on is
-// complete when its turn comes, as all that it has was handed to it by nodes one link nearer.
-class Gather : public boost::default_bfs_visitor {
-  public:
-    Gather(const Topology& topology, std::vector<Reach>& reaches)
-        : topology_(&topology), reaches_(&reaches) {}
-
-    void examine_edge(const PathGraph::edge_descriptor& edge, const PathGraph& graph) const {
-        const auto node = static_cast<std::uint32_t>(boost::source(edge, graph));
-        const Reach& nearer = (*reaches_)[node];
-        Reach& reach = (*reaches_)[boost::target(edge, graph)];
-        if (reach.paths == 0) {
-            reach.links = nearer.links + 1;
-        } else if (reach.links != nearer.links + 1) {
-            return;
-        }
-        const std::uint32_t link = graph[edge];
-        reach.paths = saturating_add(reach.paths, nearer.paths);
-        reach.longest = std::max(reach.longest, nearer.longest + topology_->link(link).latency);
-        reach.next = merged(reach.next, link);
-        reach.last = merged(reach.last, nearer.links == 0 ? link : nearer.last);
-    }
-
-  private:
-    const Topology* topology_;
-    std::vector<Reach>* reaches_;
-};
 
 class PathCounter {
   public:
@@ -72,13 +43,7 @@ class PathCounter {
                               topology_.nodes());
         reaches_.assign(topology_.nodes(), {});
         reaches_[destination].paths = 1;
-        colours_.assign(topology_.nodes(), boost::white_color);
-        boost::queue<PathGraph::vertex_descriptor> waiting;
-        boost::breadth_first_visit(graph,
-                                   PathGraph::vertex_descriptor{destination},
-                                   waiting,
-                                   Gather(topology_, reaches_),
-                                   colours_.data());
+        gather(graph, destination);
         for (std::uint32_t source = 0; source < topology_.ranks(); ++source) {
             if (source != destination) {
                 add(reaches_[source]);
@@ -116,6 +81,35 @@ class PathCounter {
         }
     }
 
+    // Hands on what every node has to those before it: when its turn comes all nodes after it have
+    // had theirs, so that this is complete.
+    void gather(const PathGraph& graph, std::uint32_t destination) {
+        waits_for_.assign(topology_.nodes(), 0);
+        for (const auto& [to, from] : edges_) {
+            ++waits_for_[from];
+        }
+        ready_.assign(1, destination);
+        for (std::size_t i = 0; i < ready_.size(); ++i) {
+            const std::uint32_t node = ready_[i];
+            const auto [begin, end] = boost::out_edges(PathGraph::vertex_descriptor{node}, graph);
+            for (auto edge = begin; edge != end; ++edge) {
+                const auto before = static_cast<std::uint32_t>(boost::target(*edge, graph));
+                hand_on(reaches_[node], graph[*edge], reaches_[before]);
+                if (--waits_for_[before] == 0) {
+                    ready_.push_back(before);
+                }
+            }
+        }
+    }
+
+    void hand_on(const Reach& nearer, std::uint32_t link, Reach& reach) const {
+        reach.links = std::max(reach.links, nearer.links + 1);
+        reach.paths = saturating_add(reach.paths, nearer.paths);
+        reach.longest = std::max(reach.longest, nearer.longest + topology_.link(link).latency);
+        reach.next = merged(reach.next, link);
+        reach.last = merged(reach.last, nearer.links == 0 ? link : nearer.last);
+    }
+
     void add(const Reach& reach) {
         if (reach.paths == 0) {
             ++report_.pairs_cut;
@@ -141,7 +135,8 @@ class PathCounter {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_;
     std::vector<std::uint32_t> links_;
     std::vector<Reach> reaches_;
-    std::vector<boost::default_color_type> colours_;
+    std::vector<std::uint32_t> waits_for_;  // a node: nodes after it that have not had their turn
+    std::vector<std::uint32_t> ready_;
 };
 
 std::vector<LinkClassReport> count_classes(const Routing& routing, std::uint32_t& down_links) {

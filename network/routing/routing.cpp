@@ -11,27 +11,14 @@
 
 namespace astra {
 
-namespace {
-
-std::unique_ptr<ShortestPaths> paths_of(const Dimension& dimension) {
-    ShortestPaths::Graph graph;
-    graph.ports = dimension.ports();
-    graph.forwards.assign(dimension.ports(), dimension.ports_forward());
-    graph.forwards.resize(std::size_t{dimension.ports()} + dimension.switches(), true);
-    for (std::uint32_t link = 0; link < dimension.links(); ++link) {
-        graph.links.push_back(dimension.ends(link));
-    }
-    return std::make_unique<ShortestPaths>(std::move(graph));
-}
-
-}  // namespace
-
 Routing::Routing(const Topology& topology, RoutePolicy policy, std::uint64_t seed)
     : topology_(topology), policy_(policy), seed_(seed) {
     for (std::uint32_t k = 0; k < topology.physical_dimensions(); ++k) {
         const Dimension& dimension = topology.physical_dimension(k);
         chain_size_.push_back(topology.chain_size(k));
-        fabrics_.push_back(dimension.plain() == nullptr ? paths_of(dimension) : nullptr);
+        fabrics_.push_back(dimension.plain() == nullptr
+                               ? std::make_unique<ShortestPaths>(graph_of(dimension))
+                               : nullptr);
     }
     if (!topology.down_links().empty()) {
         up_.assign(topology.links(), true);
@@ -56,7 +43,7 @@ std::unique_ptr<ShortestPaths> Routing::whole_graph() const {
         graph.forwards.push_back(topology_.forwards(node));
     }
     for (std::uint32_t link = 0; link < topology_.links(); ++link) {
-        graph.links.push_back(topology_.link_ends(link));
+        graph.add(topology_.link_ends(link), topology_.link_weight(link));
     }
     return std::make_unique<ShortestPaths>(std::move(graph));
 }

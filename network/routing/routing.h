@@ -1,7 +1,7 @@
 // The paths of messages through a topology: equal-cost next links, worked out on demand and shared.
 //
 // A product of plain dimensions is routed by its formulas. A fabric that is a graph, and a whole
-// topology with a link down, is routed by shortest paths (fewest links; see shortest_paths.h).
+// topology with a link down, is routed by shortest paths (see shortest_paths.h).
 #pragma once
 
 #include <cstdint>

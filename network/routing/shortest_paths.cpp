@@ -1,6 +1,9 @@
 #include "network/routing/shortest_paths.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
 
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
@@ -30,6 +33,25 @@ struct Forwarded {
 struct ShortestPaths::Reversed {
     Digraph graph;
 };
+
+void ShortestPaths::Graph::add(LinkEnds ends, std::uint32_t weight) {
+    if (weight != 1 || !weights.empty()) {
+        weights.resize(links.size(), 1);
+        weights.push_back(weight);
+    }
+    links.push_back(ends);
+}
+
+ShortestPaths::Graph graph_of(const Dimension& dimension) {
+    ShortestPaths::Graph graph;
+    graph.ports = dimension.ports();
+    graph.forwards.assign(dimension.ports(), dimension.ports_forward());
+    graph.forwards.resize(std::size_t{dimension.ports()} + dimension.switches(), true);
+    for (std::uint32_t link = 0; link < dimension.links(); ++link) {
+        graph.add(dimension.ends(link), dimension.weight(link));
+    }
+    return graph;
+}
 
 ShortestPaths::ShortestPaths(Graph graph) : graph_(std::move(graph)) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
@@ -64,6 +86,18 @@ void ShortestPaths::index_links() {
             out_links_[filled[graph_.links[link].from]++] = link;
         }
     }
+    if (!graph_.weights.empty()) {
+        in_begin_.assign(nodes + 1, 0);
+        for (const std::uint32_t link : out_links_) {
+            ++in_begin_[graph_.links[link].to + 1];
+        }
+        std::partial_sum(in_begin_.begin(), in_begin_.end(), in_begin_.begin());
+        in_links_.resize(out_links_.size());
+        filled.assign(in_begin_.begin(), in_begin_.end() - 1);
+        for (const std::uint32_t link : out_links_) {
+            in_links_[filled[graph_.links[link].to]++] = link;
+        }
+    }
     row_.assign(nodes, kNone);
     for (std::size_t node = 0; node < nodes; ++node) {
         if (graph_.forwards[node] || out_begin_[node + 1] - out_begin_[node] != 1) {
@@ -91,7 +125,35 @@ void ShortestPaths::find_exits() {
     }
 }
 
+// Dijkstra over the links backwards.
+std::vector<std::uint32_t> ShortestPaths::weighted_distances_to(std::uint32_t port) const {
+    std::vector<std::uint32_t> distances(graph_.forwards.size(), kFar);
+    using Reached = std::pair<std::uint32_t, std::uint32_t>;  // distance, node
+    std::priority_queue<Reached, std::vector<Reached>, std::greater<>> waiting;
+    distances[port] = 0;
+    waiting.emplace(0, port);
+    while (!waiting.empty()) {
+        const auto [distance, node] = waiting.top();
+        waiting.pop();
+        if (distance != distances[node] || (node != port && !graph_.forwards[node])) {
+            continue;
+        }
+        for (std::uint32_t i = in_begin_[node]; i < in_begin_[node + 1]; ++i) {
+            const std::uint32_t from = graph_.links[in_links_[i]].from;
+            const std::uint32_t longer = distance + weight(in_links_[i]);
+            if (longer < distances[from]) {
+                distances[from] = longer;
+                waiting.emplace(longer, from);
+            }
+        }
+    }
+    return distances;
+}
+
 std::vector<std::uint32_t> ShortestPaths::distances_to(std::uint32_t port) const {
+    if (!graph_.weights.empty()) {
+        return weighted_distances_to(port);
+    }
     const Digraph& graph = reversed_->graph;
     const boost::filtered_graph usable(graph, Forwarded{&graph, &graph_.forwards, port});
     std::vector<std::uint32_t> distances(graph_.forwards.size(), kFar);
@@ -119,7 +181,8 @@ void ShortestPaths::make_table(std::uint32_t target) {
         Range set{static_cast<std::uint32_t>(sets_.size()), 0};
         for (std::uint32_t i = out_begin_[node]; i < out_begin_[node + 1]; ++i) {
             const std::uint32_t to = graph_.links[out_links_[i]].to;
-            if (distances[to] + 1 == distances[node] && (to == target || graph_.forwards[to])) {
+            if (distances[to] != kFar && distances[to] + weight(out_links_[i]) == distances[node] &&
+                (to == target || graph_.forwards[to])) {
                 sets_.push_back(out_links_[i]);
                 ++set.count;
             }

@@ -1,6 +1,7 @@
-// Shortest paths (fewest links) through a graph of nodes and directed links, as the set of links by
-// which each node can go on. One table a destination, made when first needed; ports that hang on
-// one switch share the table of that switch.
+// Shortest paths (the least sum of weights; fewest links where all weigh the same) through a graph
+// of nodes and directed links, as the set of links by which each node can go on. One table a
+// destination, made when first needed; ports that hang on one switch share the table of that
+// switch.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,10 @@ class ShortestPaths {
         std::uint32_t ports = 0;
         std::vector<bool> forwards;  // a node
         std::vector<LinkEnds> links;
-        std::vector<bool> up;  // a link; empty: all
+        std::vector<std::uint32_t> weights;  // a link; 1 or more; empty: 1 each
+        std::vector<bool> up;                // a link; empty: all
+
+        void add(LinkEnds ends, std::uint32_t weight);
     };
     explicit ShortestPaths(Graph graph);
     ~ShortestPaths();
@@ -34,7 +38,7 @@ class ShortestPaths {
     // wherever it leads. Valid until the next call.
     std::span<const std::uint32_t> next(std::uint32_t node, std::uint32_t port);
 
-    // Links on a shortest path from every node to `port`; kFar where there is none.
+    // The sum of weights on a shortest path from every node to `port`; kFar where there is none.
     static constexpr std::uint32_t kFar = 0xffffffffU;
     std::vector<std::uint32_t> distances_to(std::uint32_t port) const;
 
@@ -47,6 +51,10 @@ class ShortestPaths {
         std::uint32_t begin = 0;
         std::uint32_t count = 0;
     };
+    std::uint32_t weight(std::uint32_t link) const {
+        return graph_.weights.empty() ? 1 : graph_.weights[link];
+    }
+    std::vector<std::uint32_t> weighted_distances_to(std::uint32_t port) const;
     bool is_up(std::uint32_t link) const { return graph_.up.empty() || graph_.up[link]; }
     void index_links();
     void find_exits();
@@ -58,6 +66,8 @@ class ShortestPaths {
     std::unique_ptr<const Reversed> reversed_;
     std::vector<std::uint32_t> out_begin_;  // CSR: the links of each node
     std::vector<std::uint32_t> out_links_;
+    std::vector<std::uint32_t> in_begin_;  // the links into each node, where links have weights
+    std::vector<std::uint32_t> in_links_;
     std::vector<std::uint32_t> exit_;       // a port: the node whose table it uses
     std::vector<std::uint32_t> last_link_;  // a port: from that node to it, if they differ
     std::vector<std::uint32_t>
@@ -67,5 +77,8 @@ class ShortestPaths {
     std::vector<Range> latest_;  // a row: its newest set, most often that of the next too
     std::vector<std::uint32_t> sets_;
 };
+
+// Of the ports, switches and links of a dimension.
+ShortestPaths::Graph graph_of(const Dimension& dimension);
 
 }  // namespace astra

@@ -53,6 +53,8 @@ class Dimension {
     virtual std::uint64_t links() const = 0;
     virtual LinkEnds ends(std::uint32_t link) const = 0;
     virtual LinkProperties properties(std::uint32_t link) const = 0;
+    // What the link counts for in the length of a path; 1 or more.
+    virtual std::uint32_t weight(std::uint32_t) const { return 1; }
     virtual bool uniform() const = 0;  // every link has the properties of link 0
     virtual std::string switch_name(std::uint32_t number) const = 0;
     // Whether ports pass on what is for others.
@@ -107,6 +109,7 @@ struct DimensionInfo {
 
 const Registry<DimensionInfo>& dimension_kinds();
 
+inline constexpr std::uint32_t kMostWeight = 1000;  // no path's length passes 32 bits
 // The most ranks and links that a topology may have.
 inline constexpr std::uint64_t kMostRanks = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 24;

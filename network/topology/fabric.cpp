@@ -62,19 +62,29 @@ void FabricBuilder::expect_links(std::uint64_t cables) {
     }
 }
 
-void FabricBuilder::link(std::uint32_t from, std::uint32_t to, LinkProperties properties) {
+void FabricBuilder::link(std::uint32_t from,
+                         std::uint32_t to,
+                         LinkProperties properties,
+                         std::uint32_t weight) {
     if (fabric_->links_.size() >= kMostLinks) {
         view_.fail(fmt::format("more than {} links", kMostLinks));
     }
     if (from >= fabric_->ports_) {
         properties.latency = properties.latency + switch_delay_;
     }
+    if (weight != 1 || !fabric_->weights_.empty()) {
+        fabric_->weights_.resize(fabric_->links_.size(), 1);
+        fabric_->weights_.push_back(weight);
+    }
     fabric_->links_.push_back({{from, to}, properties});
 }
 
-void FabricBuilder::connect(std::uint32_t a, std::uint32_t b, LinkProperties properties) {
-    link(a, b, properties);
-    link(b, a, properties);
+void FabricBuilder::connect(std::uint32_t a,
+                            std::uint32_t b,
+                            LinkProperties properties,
+                            std::uint32_t weight) {
+    link(a, b, properties, weight);
+    link(b, a, properties, weight);
 }
 
 std::unique_ptr<const Dimension> FabricBuilder::build() {

@@ -24,6 +24,9 @@ class Fabric final : public Dimension {
     std::uint64_t links() const override { return links_.size(); }
     LinkEnds ends(std::uint32_t link) const override { return links_[link].ends; }
     LinkProperties properties(std::uint32_t link) const override { return links_[link].properties; }
+    std::uint32_t weight(std::uint32_t link) const override {
+        return weights_.empty() ? 1 : weights_[link];
+    }
     bool uniform() const override { return false; }
     std::string switch_name(std::uint32_t number) const override { return switch_names_[number]; }
     bool ports_forward() const override { return ports_forward_; }
@@ -36,6 +39,7 @@ class Fabric final : public Dimension {
     std::uint32_t ports_ = 0;
     std::vector<std::string> switch_names_;
     std::vector<FabricLink> links_;
+    std::vector<std::uint32_t> weights_;  // a link; empty: 1 each
     bool ports_forward_ = false;
     std::vector<std::uint32_t> shape_;
 };
@@ -53,9 +57,16 @@ class FabricBuilder {
     std::uint32_t add_switch(std::string name);
     // The node of the first of `count` switches "name0", "name1", …
     std::uint32_t add_switches(const std::string& name, std::uint32_t count);
-    void link(std::uint32_t from, std::uint32_t to, LinkProperties properties);  // one direction
-    // A link in each direction. A switch adds its delay to what it sends.
-    void connect(std::uint32_t a, std::uint32_t b, LinkProperties properties);
+    // One direction. A switch adds its delay to what it sends.
+    void link(std::uint32_t from,
+              std::uint32_t to,
+              LinkProperties properties,
+              std::uint32_t weight = 1);
+    // A link in each direction.
+    void connect(std::uint32_t a,
+                 std::uint32_t b,
+                 LinkProperties properties,
+                 std::uint32_t weight = 1);
 
     void set_switch_delay(Duration delay) { switch_delay_ = delay; }
     void set_ports_forward(bool forward) { fabric_->ports_forward_ = forward; }

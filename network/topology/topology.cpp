@@ -80,6 +80,11 @@ std::uint32_t Topology::link_class(std::uint32_t link) const {
     return part.classes[classes == 1 ? 0 : (link - part.first_link) % classes];
 }
 
+std::uint32_t Topology::link_weight(std::uint32_t link) const {
+    const Part& part = parts_[dimension_of_link(link)];
+    return part.physical.dimension->weight((link - part.first_link) % part.row_links);
+}
+
 Topology::LocalNode Topology::local_switch(std::uint32_t node) const {
     LocalNode found;
     found.dimension = physical_dimensions() - 1;
@@ -130,6 +135,11 @@ std::string Topology::node_name(std::uint32_t node) const {
     }
     return physical_dimensions() == 1 ? name
                                       : fmt::format("{}.{}.{}", name, found.dimension, found.row);
+}
+
+bool Topology::is_from_file(std::uint32_t k) const {
+    const DimensionInfo* kind = dimension_kinds().find(parts_[k].physical.kind);
+    return kind != nullptr && kind->from_file;
 }
 
 std::string Topology::describe_dimension(std::uint32_t k) const {

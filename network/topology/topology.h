@@ -56,6 +56,7 @@ class Topology {
     // Links of equal bandwidth and latency are of one class.
     std::uint32_t link_class(std::uint32_t link) const;
     std::span<const LinkProperties> classes() const { return classes_; }
+    std::uint32_t link_weight(std::uint32_t link) const;  // Dimension::weight
     LinkProperties link(std::uint32_t link) const { return classes_[link_class(link)]; }
     // The links from a node to another. Looks at every link of at most one row.
     std::vector<LinkId> links_between(std::uint32_t from, std::uint32_t to) const;
@@ -93,6 +94,8 @@ class Topology {
     bool forwards(std::uint32_t node) const;
 
     std::uint32_t links_of(std::uint32_t k) const { return parts_[k].row_links * parts_[k].rows; }
+    // Whether a file lists its links.
+    bool is_from_file(std::uint32_t k) const;
     // "switch of 16".
     std::string describe_dimension(std::uint32_t k) const;
 

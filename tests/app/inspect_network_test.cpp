@@ -94,6 +94,24 @@ TEST(InspectNetwork, ACutFabricIsDescribedAndRefused) {
     EXPECT_THAT(run.error, HasSubstr("no path from rank"));
 }
 
+TEST(InspectNetwork, WarnsAsARunDoes) {
+    const ScratchFolder folder;
+    const std::string file = folder.write("study.yml", study(kLeafSpine));
+    const ProgramRun run = run_captured({"inspect",
+                                         "network",
+                                         file,
+                                         "--set=network.backend=packet",
+                                         "--set=network.flow.rate_cap=1Gbps",
+                                         "--set=network.packet.swift.beta=0.5",
+                                         "--set=network.dimensions.0.oversubscription=1.01"});
+    EXPECT_EQ(run.status, 0) << run.error;
+    EXPECT_THAT(
+        run.error,
+        HasSubstr("astra: warning: network.flow.rate_cap: no effect: the backend is packet\n"));
+    EXPECT_THAT(run.error, HasSubstr("network.packet.swift.beta: no effect: the transport is"));
+    EXPECT_THAT(run.error, HasSubstr("network.dimensions.0.oversubscription: no effect"));
+}
+
 TEST(InspectNetwork, RefusesBadInput) {
     const ScratchFolder folder;
     struct Bad {

@@ -119,6 +119,38 @@ TEST_P(NetworkRun, JobsSlowEachOtherOnSharedLinks) {
     EXPECT_LT(both.flows_ps, 4 * b.flows_ps);
 }
 
+// --- weights ---
+
+// Two paths of four links from a to b, one of them of narrow links that weigh 4. What goes from one
+// host to the other takes the wide one, which has the same length otherwise.
+TEST_P(NetworkRun, MessagesTakeThePathOfTheLeastWeight) {
+    const ScratchFolder folder;
+    const std::string graph =
+        folder.write("graph.yml",
+                     "hosts: [a, b]\nswitches: [s, t, u, v]\nbandwidth: 100Gbps\nlatency: 1us\n"
+                     "links:\n  - {from: a, to: s}\n  - {from: b, to: v}\n"
+                     "  - {from: s, to: u, bandwidth: 25Gbps, weight: 4}\n"
+                     "  - {from: u, to: v, bandwidth: 25Gbps, weight: 4}\n"
+                     "  - {from: s, to: t}\n  - {from: t, to: v}\n");
+    for (const std::string routing : {"ecmp", "dimension_order", "spray"}) {
+        if (routing == "spray" && !GetParam().backend->can_split) {
+            continue;
+        }
+        const RunResult result =
+            run_study("workload: {generate: {kind: collective, bytes: 1MiB}}\n" +
+                      network("routing: " + routing +
+                              ", dimensions: [{topology: custom, file: " + graph + "}]"));
+        std::uint64_t by_t = 0;
+        for (const LinkRecord& link : result.links) {
+            EXPECT_TRUE(link.from != "u" && link.to != "u") << link.from << " -> " << link.to;
+            by_t += link.to == "t" ? link.bytes.count : 0;
+        }
+        EXPECT_GE(by_t, std::uint64_t{2} << 20U);
+        EXPECT_THAT(result.warnings,
+                    testing::Not(testing::Contains(testing::HasSubstr("very different"))));
+    }
+}
+
 // --- background traffic ---
 
 TEST_P(NetworkRun, BackgroundTrafficSlowsTheWorkloadWhereLinksAreShared) {

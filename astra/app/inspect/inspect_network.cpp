@@ -16,6 +16,7 @@
 #include "astra/config/units.h"
 #include "astra/core/error.h"
 #include "astra/results/output_folder.h"
+#include "network/backend/network_warnings.h"
 #include "network/routing/fabric_report.h"
 #include "network/routing/graphviz.h"
 #include "network/topology/topology_reader.h"
@@ -232,8 +233,13 @@ int inspect_network(const OptionSet& options) {
     // A fabric that is cut is described first: reading its routing is what then fails.
     const Pairs cut = routing.cut_pairs(kMostCutPairs);
     if (cut.empty()) {
-        checked_routing(network, topology);
+        Warnings warnings;
+        const Routing checked = checked_routing(network, topology);
         study.reject_unread();
+        warn_of_network(study, checked, read_backend(network), warnings);
+        for (const std::string& warning : warnings.texts()) {
+            fmt::print(stderr, "astra: warning: {}\n", warning);
+        }
     }
     if (const auto file = options.value("graphviz")) {
         write_drawing(*file, routing);

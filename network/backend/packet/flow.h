@@ -31,8 +31,9 @@ struct Flow {
     std::uint32_t first_feeder = kNone;
     std::uint32_t first_resend = kNone;  // sequences to send again, first in first out
     std::uint32_t last_resend = kNone;
-    bool live = false;      // its packets may leave
-    bool complete = false;  // its packets have arrived
+    bool out_of_turn = false;  // its next place among the flows of its rank is a random one
+    bool live = false;         // its packets may leave
+    bool complete = false;     // its packets have arrived
 
     bool all_sent() const { return sent_packets == packets && first_resend == kNone; }
 };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "astra/core/error.h"
+#include "astra/core/mix.h"
 #include "network/backend/packet/forwarding.h"
 #include "network/backend/packet/links.h"
 #include "network/backend/packet/transport.h"
@@ -14,6 +15,7 @@ namespace astra::packet {
 
 namespace {
 
+constexpr std::uint64_t kMostPlaces = 64;
 constexpr std::uint64_t kMostVain = std::uint64_t{1} << 22;
 
 }  // namespace
@@ -383,11 +385,30 @@ void Hosts::join_ring(std::uint32_t id) {
     feeder.state = Feeder::State::Ring;
     if (link.ring == kNone) {
         feeder.next = id;
+    } else if (flows_[feeder.flow].out_of_turn) {
+        join_anywhere(link, id);
+        return;
     } else {
         feeder.next = feeders_[link.ring].next;
         feeders_[link.ring].next = id;
     }
     link.ring = id;
+}
+
+// Joins a ring that is not empty behind one of its flows at random.
+void Hosts::join_anywhere(Link& link, std::uint32_t id) {
+    Flow& flow = flows_[feeders_[id].flow];
+    flow.out_of_turn = false;
+    std::uint32_t before = link.ring;
+    const std::uint64_t random = mix(flow.hash + kMixStep * flow.made_packets);
+    for (std::uint64_t steps = random % kMostPlaces; steps > 0; --steps) {
+        before = feeders_[before].next;
+    }
+    feeders_[id].next = feeders_[before].next;
+    feeders_[before].next = id;
+    if (before == link.ring) {
+        link.ring = id;
+    }
 }
 
 // `before` is the one before it in the ring.
@@ -436,7 +457,10 @@ std::uint32_t Hosts::take(std::uint32_t link_id, std::uint64_t until_ps) {
             connections_[flows_[flow].connection].sending == flow) {
             left_ = flow;
         }
-        if (sending.more) {
+        if (sending.more && flows_[flow].out_of_turn && before != id) {
+            feeders_[before].next = feeders_[id].next;
+            join_anywhere(link, id);
+        } else if (sending.more) {
             link.ring = id;
         } else {
             leave_ring(link, before, id);

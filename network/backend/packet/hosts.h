@@ -105,6 +105,7 @@ class Hosts {
     void add_feeders(std::uint32_t flow);
     void remove_feeders(std::uint32_t flow);
     void join_ring(std::uint32_t feeder);
+    void join_anywhere(Link& link, std::uint32_t feeder);
     void leave_ring(Link& link, std::uint32_t before, std::uint32_t feeder);
     void advance_siblings(std::uint32_t flow, std::uint32_t link);
     void pace(std::uint32_t feeder, std::uint64_t when_ps);
@@ -124,8 +125,10 @@ class Hosts {
     Arena<Connection> connections_;
     std::unordered_map<ConnectionKey, std::uint32_t, ConnectionKeyHash> connection_of_;
     std::uint32_t left_ = kNone;  // the flow whose last packet take() has just given
-    std::uint64_t vain_ = 0;      // packets sent again since one arrived that was missing
-    std::vector<Pacer> pacers_;   // by Link::pacer
+    bool mixes_turns_ = false;
+    std::uint64_t places_ = 0;   // that were given at random
+    std::uint64_t vain_ = 0;     // packets sent again since one arrived that was missing
+    std::vector<Pacer> pacers_;  // by Link::pacer
     std::uint64_t paced_ = 0;
     std::uint32_t first_path_;          // seeded
     std::vector<std::uint32_t> paths_;  // by rank: packets that it has made

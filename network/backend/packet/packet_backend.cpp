@@ -63,6 +63,9 @@ void warn_of_settings(const ConfigView& network, Warnings& warnings) {
             warn_of_idle_section(section.at(transport->name), why, warnings);
         }
     }
+    if (chosen.warn != nullptr && section.has(chosen.name)) {
+        chosen.warn(read_settings(section), section.at(chosen.name), warnings);
+    }
     if (section.has("buffer") && !chosen.limits_buffers(section.section(chosen.name))) {
         warnings.add(section.at("buffer").path() + ": no effect: " + why +
                      ", which loses nothing in full buffers");

@@ -10,6 +10,7 @@
 
 #include "astra/config/config_view.h"
 #include "astra/core/registry.h"
+#include "astra/core/warnings.h"
 #include "network/backend/packet/link.h"
 #include "network/backend/packet/packet.h"
 #include "network/backend/packet/settings.h"
@@ -69,6 +70,8 @@ struct TransportInfo {
     void (*check)(const Settings& settings, const ConfigView& section);
     // Whether the key `buffer` has an effect.
     bool (*limits_buffers)(const ConfigView& section);
+    // Warns of what its section holds without effect. nullptr: everything has one.
+    void (*warn)(const Settings& settings, const ConfigView& section, Warnings& warnings) = nullptr;
 };
 
 const Registry<TransportInfo>& transports();

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t kMostParallel = 1024;
 constexpr std::array<std::string_view, 7> kKeys = {
     "hosts", "switches", "bandwidth", "latency", "switch_latency", "hosts_forward", "links"};
-constexpr std::array<std::string_view, 6> kLinkKeys = {
-    "from", "to", "bandwidth", "latency", "direction", "count"};
+constexpr std::array<std::string_view, 7> kLinkKeys = {
+    "from", "to", "bandwidth", "latency", "direction", "count", "weight"};
 
 class GraphFile {
   public:
@@ -101,11 +101,13 @@ class GraphFile {
         const std::array<std::string, 2> directions = {"both", "one"};
         const bool both = link.choice_or("direction", "both", directions) == "both";
         const std::uint64_t count = link.integer_or("count", 1, 1, kMostParallel);
+        const auto weight =
+            static_cast<std::uint32_t>(link.integer_or("weight", 1, 1, kMostWeight));
         for (std::uint64_t i = 0; i < count; ++i) {
             if (both) {
-                fabric.connect(from, to, properties);
+                fabric.connect(from, to, properties, weight);
             } else {
-                fabric.link(from, to, properties);
+                fabric.link(from, to, properties, weight);
             }
         }
     }

@@ -88,6 +88,22 @@ TEST(IdleKeys, ABufferThatLosesNothing) {
     EXPECT_THAT(idle("packet", "ndp", buffer), IsEmpty());
 }
 
+TEST(IdleKeys, OfPausesThatAreOff) {
+    const std::string path = "network.packet.dcqcn";
+    for (const std::string key : {"pfc_share: 2", "headroom: 1MB"}) {
+        EXPECT_THAT(idle("packet", "dcqcn", path + "={pfc: true, " + key + "}"), IsEmpty());
+        EXPECT_THAT(idle("packet", "dcqcn", path + "={pfc: false, " + key + "}"),
+                    ElementsAre(HasSubstr(": no effect: pfc is off")));
+    }
+    EXPECT_THAT(idle("packet", "dcqcn", path + "={pfc: false, shared_buffer: 1MB}"), IsEmpty());
+    EXPECT_THAT(
+        idle("packet",
+             "",
+             "network.packet={transport: dcqcn, buffer: 1MB, dcqcn: {pfc: false, shared_buffer: "
+             "2MB}}"),
+        ElementsAre(HasSubstr("shared_buffer: no effect: pfc is off, and network.packet.buffer")));
+}
+
 // Whoever goes back to a packet that was overtaken is not to be sprayed without a word.
 TEST(IdleKeys, SprayingUnderATransportThatGoesBackIsSaid) {
     for (const packet::TransportInfo* transport : packet::transports()) {

@@ -304,6 +304,21 @@ class Dcqcn final : public Transport {
     std::vector<bool> asked_;    // by flow: its receiver for the packet that it waits for
 };
 
+void warn_of_idle_dcqcn(const Settings& common, const ConfigView& section, Warnings& warnings) {
+    if (section.bool_or("pfc", true)) {
+        return;
+    }
+    for (const char* key : {"pfc_share", "headroom"}) {
+        if (section.has(key)) {
+            warnings.add(section.at(key).path() + ": no effect: pfc is off");
+        }
+    }
+    if (common.buffer_bytes && section.has("shared_buffer")) {
+        warnings.add(section.at("shared_buffer").path() +
+                     ": no effect: pfc is off, and network.packet.buffer takes its place");
+    }
+}
+
 }  // namespace
 
 extern const TransportInfo kDcqcnTransport;
@@ -318,6 +333,7 @@ const TransportInfo kDcqcnTransport = {
         return std::make_unique<Dcqcn>(fabric, common, read_dcqcn(common, section));
     },
     .check = [](const Settings& common, const ConfigView& section) { read_dcqcn(common, section); },
-    .limits_buffers = [](const ConfigView& section) { return !section.bool_or("pfc", true); }};
+    .limits_buffers = [](const ConfigView& section) { return !section.bool_or("pfc", true); },
+    .warn = warn_of_idle_dcqcn};
 
 }  // namespace astra::packet

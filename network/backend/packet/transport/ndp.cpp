@@ -246,6 +246,9 @@ class Ndp final : public Transport {
 
     void allow(std::uint32_t packet, bool again) {
         if (again) {
+            // Ranks that send in step meet at the same ports in every round: they are not to stay
+            // so.
+            fabric_.flow(fabric_.packet(packet).flow).out_of_turn = true;
             allow_again(packet);
         } else {
             const std::uint32_t id = fabric_.packet(packet).flow;

@@ -1,9 +1,12 @@
 // The flow backend: who shares with whom, and that what it leaves out of the solver changes
 // nothing.
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -144,6 +147,54 @@ TEST(FlowBackendTest, TheRateOfAMessageCanBeCapped) {
     const auto arrivals = network.run({inject(0, 8, kMiB), inject(0, 9, kMiB), inject(1, 8, kMiB)});
     for (const std::uint64_t arrival : arrivals) {
         EXPECT_EQ(arrival, 2'000'000 + kMiB.count * 80);
+    }
+}
+
+// Times of a permutation, drawn by `seed`, which also hashes: of the last flow and of all together.
+std::pair<double, double> permutation_times(const std::string& dimensions,
+                                            std::uint32_t ranks,
+                                            const std::string& routing,
+                                            std::uint64_t seed) {
+    std::vector<std::uint32_t> destinations(ranks);
+    std::iota(destinations.begin(), destinations.end(), 0U);
+    std::mt19937_64 random(seed);
+    for (std::uint32_t i = ranks - 1; i > 0; --i) {
+        std::swap(destinations[i], destinations[random() % (i + 1)]);
+    }
+    std::vector<Injection> flows;
+    for (std::uint32_t source = 0; source < ranks; ++source) {
+        if (destinations[source] != source) {
+            flows.push_back(inject(source, destinations[source], {2U << 20}));
+        }
+    }
+    TestNetwork network =
+        flow_network(dimensions + "routing: " + routing + "\nseed: " + std::to_string(seed) + "\n");
+    const std::vector<std::uint64_t> arrivals = network.run(flows);
+    return {static_cast<double>(*std::max_element(arrivals.begin(), arrivals.end())),
+            std::accumulate(arrivals.begin(), arrivals.end(), 0.0)};
+}
+
+// Whoever sees where others are avoids them on the way up and on the way down. Over ten seeds the
+// last flow is never later than under a hash by more than 3 %, the mean never at all, and in half
+// of the cases the last one is a quarter earlier at least.
+TEST(FlowBackendTest, AdaptivePermutationsAreBetterThanHashedOnes) {
+    const std::string links = ", bandwidth: 400Gbps, latency: 500ns}]\n";
+    for (const auto& [dimensions, ranks] : std::vector<std::pair<std::string, std::uint32_t>>{
+             {"dimensions: [{topology: leaf_spine, ranks: 16, hosts_per_leaf: 4" + links, 16},
+             {"dimensions: [{topology: leaf_spine, ranks: 128, hosts_per_leaf: 16" + links, 128},
+             {"dimensions: [{topology: leaf_spine, ranks: 64, hosts_per_leaf: 8, spines: 4" + links,
+              64},
+             {"dimensions: [{topology: fat_tree, ranks: 128" + links, 128}}) {
+        std::vector<double> ratios;
+        for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+            const auto hashed = permutation_times(dimensions, ranks, "ecmp", seed);
+            const auto adaptive = permutation_times(dimensions, ranks, "adaptive", seed);
+            ratios.push_back(adaptive.first / hashed.first);
+            EXPECT_LE(ratios.back(), 1.03) << dimensions << seed;
+            EXPECT_LE(adaptive.second, hashed.second) << dimensions << seed;
+        }
+        std::sort(ratios.begin(), ratios.end());
+        EXPECT_LE((ratios[4] + ratios[5]) / 2, 0.75) << dimensions;
     }
 }
 

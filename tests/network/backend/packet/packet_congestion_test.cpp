@@ -161,5 +161,31 @@ TEST(SwiftTest, WindowsBelowOnePacket) {
     EXPECT_LE(network.sum().peak_queue.count, 256U << 10);
 }
 
+// All ranks send to rank 0, 1, 2, … at once, in this order: in step they would hit one receiver
+// after the other, all together. The wire time of a rank's messages, (n - 1) · bytes / rate, and
+// that of the empty path, at most 1.3 times.
+TEST(NdpTest, AnAllToAllInNaturalOrderIsNearTheWire) {
+    constexpr std::uint64_t bytes = 64 << 10;
+    for (const std::uint32_t ranks : {8U, 16U, 32U, 64U}) {
+        const std::uint32_t hosts = ranks < 32 ? ranks / 4 : 8;
+        for (const std::string& dimensions : {one_dimension("switch", ranks),
+                                              leaf_spine(ranks / hosts, hosts, hosts),
+                                              leaf_spine(ranks / hosts, hosts, 2 * hosts)}) {
+            for (const std::uint64_t seed : {1U, 2U, 3U}) {
+                PacketNetwork network(dimensions, "transport: ndp", "auto", seed);
+                for (std::uint32_t source = 0; source < ranks; ++source) {
+                    for (std::uint32_t destination = 0; destination < ranks; ++destination) {
+                        if (destination != source) {
+                            network.send(source, destination, {bytes});
+                        }
+                    }
+                }
+                const std::uint64_t wire = (ranks - 1) * bytes * 20 + 2'300'000;
+                EXPECT_LE(network.run(), wire / 10 * 13) << dimensions << seed;
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace astra
