@@ -1,4 +1,4 @@
-#include "system/engine/collective_timer.h"
+#include "system/transfer/collective_timer.h"
 
 #include <utility>
 
