@@ -40,8 +40,9 @@ struct CollectiveRecord {
     SimTime last_arrival;  // the last rank joins; with missing ranks: the last one so far
     RankId last{};         // who that was, the first to be told of those that came together
     Duration exposed{};    // of the transfer at its ranks what no GPU compute hid, a sum
-    // How long its busiest link has work for it, where messages do not share links; 0: they do, or
-    // it is not known.
+    // How long its busiest link has work for it, where messages do not share links; where a time
+    // was measured, or sizes are by pair, how long the links of a rank have together. 0: the
+    // backend sees to it, or it is not known.
     Duration need{};
     bool ended = true;
     bool everyone_came = true;

@@ -39,10 +39,8 @@ CollectiveEngine::CollectiveEngine(EventQueue& queue,
                config.endpoint.rendezvous},
       plans_(config.plan, routing, tuner_, warnings),
       programs_(routing, config.endpoint),
-      need_(backend.shares_links()
-                ? std::nullopt
-                : std::optional<LinkNeed>(std::in_place, routing, programs_, config.queues.queues)),
-      release_(context_, matching_, need_ ? &*need_ : nullptr),
+      need_(routing, programs_, config.queues.queues, backend.shares_links()),
+      release_(context_, matching_, need_),
       orders_(routing, backend, network_keys, config, options.only_order),
       pipeline_(context_, topology_, config, programs_, release_, orders_, options.pass_younger) {}
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -114,7 +113,7 @@ class CollectiveEngine {
     PlanCache plans_;
     ProgramCache programs_;
     CollectiveMatching matching_;
-    std::optional<LinkNeed> need_;  // where messages do not share links
+    LinkNeed need_;
     CollectiveRelease release_;
     OrderRehearsal orders_;
     ChunkPipeline pipeline_;

@@ -54,11 +54,9 @@ void CollectiveRelease::close(const CollectiveInstance& instance) {
                          instance.start,
                          instance.end,
                          instance.last,
-                         instance.exposed});
+                         instance.exposed,
+                         need_.remember(instance)});
     last_finished_ = finished_.size() - 1;
-    if (need_ != nullptr) {
-        need_->remember(instance);
-    }
     matching_.close(instance);
 }
 
@@ -95,21 +93,20 @@ std::vector<CollectiveRecord> CollectiveRelease::records() const {
     std::vector<CollectiveRecord> records;
     records.reserve(finished_.size());
     for (const Finished& finished : finished_) {
-        records.push_back(
-            {finished.plan->group->name(),
-             finished.sequence,
-             finished.plan->key.kind,
-             finished.plan->algorithm,
-             finished.bytes,
-             finished.total,
-             finished.plan->members,
-             finished.plan->group->stride(),
-             finished.start,
-             finished.end,
-             finished.last.at,
-             finished.last.rank,
-             finished.exposed,
-             need_ == nullptr ? Duration{} : need_->of(*finished.plan, finished.total)});
+        records.push_back({finished.plan->group->name(),
+                           finished.sequence,
+                           finished.plan->key.kind,
+                           finished.plan->algorithm,
+                           finished.bytes,
+                           finished.total,
+                           finished.plan->members,
+                           finished.plan->group->stride(),
+                           finished.start,
+                           finished.end,
+                           finished.last.at,
+                           finished.last.rank,
+                           finished.exposed,
+                           std::max(finished.need, need_.of(*finished.plan, finished.total))});
     }
     for (const CollectiveInstance* instance : open()) {
         records.push_back({instance->group().name(),

@@ -16,8 +16,8 @@ namespace astra {
 
 class CollectiveRelease {
   public:
-    // All outlive it. `need` is there where messages do not share links.
-    CollectiveRelease(RunContext& context, CollectiveMatching& matching, LinkNeed* need)
+    // All outlive it.
+    CollectiveRelease(RunContext& context, CollectiveMatching& matching, LinkNeed& need)
         : context_(context), matching_(matching), need_(need) {}
 
     // The member has done its part: its `done` runs; at a barrier that of all, with the last one.
@@ -51,6 +51,7 @@ class CollectiveRelease {
         SimTime end;
         PeerArrival last;
         Duration exposed{};
+        Duration need{};  // of a rank (LinkNeed::remember)
     };
 
     void leave_now(std::uint64_t argument);
@@ -60,7 +61,7 @@ class CollectiveRelease {
 
     RunContext& context_;
     CollectiveMatching& matching_;
-    LinkNeed* need_;
+    LinkNeed& need_;
     std::vector<Finished> finished_;
     PeerWait wait_;
     CollectiveInstance* leaving_ = nullptr;  // whose member it is; null: of one that is finished

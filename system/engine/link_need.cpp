@@ -1,5 +1,6 @@
 #include "system/engine/link_need.h"
 
+#include <algorithm>
 #include <tuple>
 #include <vector>
 
@@ -8,15 +9,76 @@
 
 namespace astra {
 
-void LinkNeed::remember(const CollectiveInstance& instance) {
+namespace {
+
+// What a rank at least has to send, or to receive, of a buffer of `total`, also where switches sum
+// up.
+Bytes least_bytes(CollectiveKind kind, Bytes total, std::uint64_t members) {
+    switch (kind) {
+        case CollectiveKind::AllReduce:
+        case CollectiveKind::Reduce:
+        case CollectiveKind::Broadcast:
+            return total;
+        default:
+            return {total.count / members * (members - 1)};
+    }
+}
+
+}  // namespace
+
+Duration LinkNeed::remember(const CollectiveInstance& instance) {
+    if (instance.plan->measured != nullptr || (!links_are_shared_ && !instance.pairs.empty())) {
+        return need_of_ranks(instance);
+    }
+    if (links_are_shared_ || !instance.plan->has_phases()) {
+        return {};
+    }
     const auto [known, is_new] = remembered_.try_emplace({instance.plan, instance.total()});
     if (is_new) {
         CollectiveInstance& like = known->second.like;
         like.plan = instance.plan;
         like.request = instance.request;
         like.chunks = instance.chunks;
-        known->second.is_known = !instance.plan->has_phases() || !instance.pairs.empty();
     }
+    return {};
+}
+
+Duration LinkNeed::need_of_ranks(const CollectiveInstance& instance) {
+    if (!rates_) {
+        rates_.emplace(routing_.topology());
+    }
+    const auto members = static_cast<std::uint32_t>(instance.members.size());
+    const auto rank = [&](std::uint32_t position) { return instance.group().rank(position); };
+    const auto time = [](std::uint64_t bytes, std::uint64_t rate) {
+        return rate == 0 ? Duration{} : transfer_time({bytes}, {rate});
+    };
+    if (instance.pairs.empty()) {
+        std::uint64_t widest = 0;
+        for (std::uint32_t p = 0; p < members; ++p) {
+            widest = std::max({widest, rates_->out[rank(p)], rates_->in[rank(p)]});
+        }
+        return members < 2
+                   ? Duration{}
+                   : time(least_bytes(instance.plan->key.kind, instance.total(), members).count,
+                          widest);
+    }
+    std::vector<std::uint64_t> received(members);
+    Duration longest;
+    for (std::uint32_t from = 0; from < members; ++from) {
+        std::uint64_t sent = 0;
+        for (std::uint32_t to = 0; to < members; ++to) {
+            if (to != from) {
+                const std::uint64_t bytes = instance.pairs.bytes(from, to).count;
+                sent = saturating_add(sent, bytes);
+                received[to] = saturating_add(received[to], bytes);
+            }
+        }
+        longest = std::max(longest, time(sent, rates_->out[rank(from)]));
+    }
+    for (std::uint32_t to = 0; to < members; ++to) {
+        longest = std::max(longest, time(received[to], rates_->in[rank(to)]));
+    }
+    return longest;
 }
 
 Duration LinkNeed::of(const CollectivePlan& plan, Bytes total) const {

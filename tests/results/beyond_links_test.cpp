@@ -88,6 +88,48 @@ TEST(BeyondLinks, ALateRankIsNoReason) {
     }
 }
 
+// A time that was measured is what it is, on every backend: 8 MiB by 200 GB/s take 41.94304 us, but
+// a rank of a ring has two links of 50 GB/s each way, which need 83.88608 us for what it receives.
+TEST(BeyondLinks, MeasuredTimesOnEveryBackend) {
+    const auto measured = [](std::string_view backend, const std::string& rate) {
+        return run_study(
+            "workload: {generate: {kind: collective, collective: all_reduce, bytes: 8MiB}}\n"
+            "system: {collectives: {all_reduce: measured}, measured: {all_reduce: {alpha: 0ns, "
+            "beta: " +
+            rate + "}}}\nnetwork: {backend: " + std::string(backend) +
+            ", dimensions: [{topology: ring, ranks: 8, bandwidth: 50GB/s}]}\n");
+    };
+    for (const BackendInfo* backend : backends()) {
+        const RunResult result = measured(backend->name, "200GB/s");
+        EXPECT_EQ(result.simulated.ps, 41'943'040U);
+        EXPECT_EQ(result.collectives.at(0).need.ps, 83'886'080U);
+        EXPECT_TRUE(result.collectives.at(0).beyond_links());
+        EXPECT_THAT(summary(result), HasSubstr("as measured times are taken as they are: 1 of 1"));
+        EXPECT_FALSE(measured(backend->name, "100GB/s").collectives.at(0).beyond_links());
+    }
+}
+
+// Experts' all_to_alls have a size for each pair: what a rank sends and receives is sure.
+TEST(BeyondLinks, SizesByPairNeedTheLinksOfARank) {
+    const auto experts = [](std::string_view backend) {
+        return run_study(
+            "workload: {generate: {kind: experts, layers: 1, bytes: 64MiB}}\n"
+            "system: {collectives: {all_to_all: direct}}\n"
+            "network: {backend: " +
+            std::string(backend) +
+            ", dimensions: [{topology: switch, ranks: 8, bandwidth: 50GB/s}]}\n");
+    };
+    std::size_t marked = 0;
+    for (const CollectiveRecord& record : experts("congestion_unaware").collectives) {
+        EXPECT_GT(record.need.ps, 0U);
+        marked += record.beyond_links() ? 1 : 0;
+    }
+    EXPECT_GT(marked, 0U);
+    for (const CollectiveRecord& record : experts("flow").collectives) {
+        EXPECT_EQ(record.need.ps, 0U);
+    }
+}
+
 // Nothing where the algorithm cannot do the kind on this network.
 std::optional<RunResult> run_if_able(const Experiment& experiment) {
     try {

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "network/backend/link_loads.h"
+#include "network/topology/rank_rates.h"
 
 namespace astra {
 
@@ -23,20 +23,10 @@ bool is_worse(const Overload& a, const std::optional<Overload>& b) {
 
 // Every rank sends the rate, and receives it.
 std::optional<Overload> worst_rank(Bandwidth rate, const Topology& topology) {
-    std::vector<std::uint64_t> out(topology.ranks());
-    std::vector<std::uint64_t> in(topology.ranks());
-    for (std::uint32_t link = 0; link < topology.links(); ++link) {
-        const LinkEnds ends = topology.link_ends(link);
-        const std::uint64_t carried = topology.link(link).bandwidth.bits_per_s;
-        if (ends.from < topology.ranks()) {
-            out[ends.from] = saturating_add(out[ends.from], carried);
-        }
-        if (ends.to < topology.ranks()) {
-            in[ends.to] = saturating_add(in[ends.to], carried);
-        }
-    }
+    const RankRates rates(topology);
     std::optional<Overload> worst;
-    for (const auto& [sums, way] : {std::pair(&out, "out of "), std::pair(&in, "to ")}) {
+    for (const auto& [sums, way] :
+         {std::pair(&rates.out, "out of "), std::pair(&rates.in, "to ")}) {
         for (std::uint32_t rank = 0; rank < topology.ranks(); ++rank) {
             const Overload here{
                 "the links " + (way + topology.node_name(rank)), rate, {(*sums)[rank]}};

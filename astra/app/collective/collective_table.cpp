@@ -48,9 +48,11 @@ void write_beyond_links(std::string& text, const std::map<std::uint64_t, Row>& r
     if (worst != nullptr) {
         fmt::format_to(
             Out(text),
-            "# !: beyond what the links can carry, as messages do not share links on this backend. "
-            "The worst: {}\n#    at {} B takes {:.2f} us, and its busiest link needs {:.2f}. "
-            "--backend=flow has them share links.\n",
+            "# !: beyond what the links can carry, as {}. "
+            "The worst: {}\n#    at {} B takes {:.2f} us, and its busiest link needs {:.2f}.\n",
+            worst->algorithm == "measured"
+                ? "measured times are taken as they are"
+                : "messages do not share links on this backend (--backend=flow: they do)",
             worst->algorithm,
             worst->bytes.count,
             static_cast<double>(worst->time.ps) / 1e6,
