@@ -144,6 +144,7 @@ struct LinkRecord {
     // What backends know that have packets:
     Bytes payload{};            // without headers and control packets
     Bytes peak_queue{};         // most data that waited at once, without the packet on the wire
+    Duration paused{};          // the sender was told to wait
     std::uint32_t pauses = 0;   // how often the sender was told to pause
     std::uint32_t marks = 0;    // packets marked as having met congestion
     std::uint32_t trims = 0;    // packets that lost their payload
@@ -169,6 +170,14 @@ struct LinkSampleRecord {
     Bytes bytes;
     Bandwidth capacity;
     Bytes queued;  // at the end
+    // Where there are packets, as of PacketInterval (astra/core/recorder/recorder.h):
+    Bytes mean_queue;
+    Bytes most_queue;
+    Duration paused;
+    std::uint32_t marks = 0;
+    std::uint32_t trims = 0;
+    std::uint32_t drops = 0;
+    std::uint32_t repeats = 0;
 };
 
 }  // namespace astra

@@ -119,6 +119,7 @@ constexpr std::array kPacketLinkColumns = {
     Column<LinkRecord>{"trims", false, [](const auto& l) { return text_of(l.trims); }},
     Column<LinkRecord>{"drops", false, [](const auto& l) { return text_of(l.drops); }},
     Column<LinkRecord>{"repeats", false, [](const auto& l) { return text_of(l.repeats); }},
+    Column<LinkRecord>{"paused_ps", false, [](const auto& l) { return text_of(l.paused.ps); }},
 };
 
 constexpr std::array kOpColumns = {
@@ -154,6 +155,27 @@ constexpr std::array kQueueColumns = {
                              }},
     Column<LinkSampleRecord>{
         "queue_bytes", false, [](const auto& s) { return text_of(s.queued.count); }},
+};
+
+// With packets, also what became of them.
+constexpr std::array kPacketQueueColumns = {
+    kQueueColumns[0],
+    kQueueColumns[1],
+    kQueueColumns[2],
+    kQueueColumns[3],
+    kQueueColumns[4],
+    kQueueColumns[5],
+    kQueueColumns[6],
+    Column<LinkSampleRecord>{
+        "queue_mean_bytes", false, [](const auto& s) { return text_of(s.mean_queue.count); }},
+    Column<LinkSampleRecord>{
+        "queue_max_bytes", false, [](const auto& s) { return text_of(s.most_queue.count); }},
+    Column<LinkSampleRecord>{
+        "paused_ps", false, [](const auto& s) { return text_of(s.paused.ps); }},
+    Column<LinkSampleRecord>{"marks", false, [](const auto& s) { return text_of(s.marks); }},
+    Column<LinkSampleRecord>{"trims", false, [](const auto& s) { return text_of(s.trims); }},
+    Column<LinkSampleRecord>{"drops", false, [](const auto& s) { return text_of(s.drops); }},
+    Column<LinkSampleRecord>{"repeats", false, [](const auto& s) { return text_of(s.repeats); }},
 };
 
 // A JSON list of objects, one a line.
@@ -290,7 +312,8 @@ std::string ops_csv(const RunResult& result) {
 }
 
 std::string queues_csv(const RunResult& result) {
-    return csv(result.link_samples, kQueueColumns);
+    return result.has_packets ? csv(result.link_samples, kPacketQueueColumns)
+                              : csv(result.link_samples, kQueueColumns);
 }
 
 void write_result_files(const RunResult& result, OutputFolder& folder) {

@@ -12,6 +12,7 @@
 
 #include "astra/core/callback.h"
 #include "astra/core/event_queue.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/core/records.h"
 #include "astra/core/registry.h"
 #include "astra/core/types.h"
@@ -44,6 +45,7 @@ struct Message {
 struct LinkSample {
     std::uint64_t carried_bytes = 0;  // since the start
     std::uint64_t queued_bytes = 0;   // that wait for it
+    PacketInterval packets{};         // since it was looked at before; nothing the first time
 };
 
 // The links that a message crosses, as far as its time on an empty network depends on them.
@@ -90,7 +92,8 @@ class NetworkBackend {
     // another path. Requires `links_may_fail`. Throws SimulationError where no path is left.
     virtual void set_link(LinkId link, bool up);
 
-    // Every link as of now, in the order of the links. Requires `shares_links`.
+    // Every link as of now, in the order of the links. The first time begins what is known of
+    // packets since. Requires `shares_links`.
     virtual void sample(std::vector<LinkSample>& links);
 
     // What each link carried, in the order of the links; idle links are left out.

@@ -15,6 +15,13 @@ std::vector<LinkSampleRecord> LinkLog::records() const {
         record.bytes = interval.bytes;
         record.capacity = topology_.link(index(interval.link)).bandwidth;
         record.queued = interval.queued;
+        record.mean_queue = interval.packets.mean_queue;
+        record.most_queue = interval.packets.most_queue;
+        record.paused = interval.packets.paused;
+        record.marks = interval.packets.marks;
+        record.trims = interval.packets.trims;
+        record.drops = interval.packets.drops;
+        record.repeats = interval.packets.repeats;
     }
     return records;
 }

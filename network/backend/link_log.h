@@ -9,7 +9,7 @@
 
 namespace astra {
 
-// 40 bytes an interval of a link that did something.
+// 88 bytes an interval of a link that did something.
 class LinkLog final : public SpanSubscriber {
   public:
     // The topology outlives the log.

@@ -14,10 +14,15 @@ void LinkSampler::take(std::uint64_t) {
     const SimTime end = queue_.now();
     for (std::uint32_t link = 0; link < now_.size(); ++link) {
         const std::uint64_t bytes = now_[link].carried_bytes - before_[link].carried_bytes;
-        if (bytes > 0 || now_[link].queued_bytes > 0) {
+        const PacketInterval& packets = now_[link].packets;
+        if (bytes > 0 || now_[link].queued_bytes > 0 || packets != PacketInterval{}) {
             ++rows_;
-            recorder_.add(LinkInterval{
-                LinkId{link}, {end.ps - interval_.ps}, end, {bytes}, {now_[link].queued_bytes}});
+            recorder_.add(LinkInterval{LinkId{link},
+                                       {end.ps - interval_.ps},
+                                       end,
+                                       {bytes},
+                                       {now_[link].queued_bytes},
+                                       packets});
         }
     }
     const bool moves = queue_.size() > waiting_;

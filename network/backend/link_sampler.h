@@ -27,7 +27,10 @@ class LinkSampler {
           interval_(interval),
           waiting_(waiting) {}
 
-    void start() { plan(); }
+    void start() {
+        backend_.sample(now_);
+        plan();
+    }
 
     // Whether it told of more than kMostRows, after which it stopped.
     bool cut_short() const { return cut_short_; }

@@ -121,7 +121,9 @@ Duration LinkNeed::need(const CollectiveInstance& like) const {
     }
     const auto classes = routing_.topology().classes();
     LinkLoads loads(routing_.topology());
-    for (const auto& [what, work] : works) {
+    for (const auto& entry : works) {
+        const auto& what = entry.first;
+        const Work& work = entry.second;
         const auto add = [&](std::uint32_t source, std::uint32_t destination, Bytes data) {
             const Bytes bytes = work.costs.on_wire(data);
             for (std::uint32_t node = source; node != destination;) {

@@ -1,6 +1,7 @@
 // Whole runs on networks that are shared: several jobs, background traffic, links that fail, what
 // is recorded, and what options change.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <map>
@@ -307,7 +308,8 @@ std::string header(const std::string& text) {
 }
 
 constexpr const char* kPacketHeader =
-    "from,to,bytes,busy_ps,payload_bytes,peak_queue_bytes,pauses,marks,trims,drops,repeats";
+    "from,to,bytes,busy_ps,payload_bytes,peak_queue_bytes,pauses,marks,trims,drops,repeats,"
+    "paused_ps";
 
 // A training trace and a flow set beside it, sampled in intervals that no packet divides.
 class Records : public NetworkRun {
@@ -327,6 +329,34 @@ class Records : public NetworkRun {
 };
 INSTANTIATE_TEST_SUITE_P(All, Records, testing::ValuesIn(network_models()), kModelName);
 
+// What the intervals count is what the links count, and their fullest queue is the fullest.
+void expect_packets_add_up(const Rows& samples, const Rows& links) {
+    struct Sum {
+        std::uint64_t most_queue = 0;
+        std::array<std::uint64_t, 5> counts{};  // paused_ps, marks, trims, drops, repeats
+    };
+    std::map<std::pair<std::string, std::string>, Sum> sums;
+    for (std::size_t i = 1; i < samples.size(); ++i) {
+        const auto& row = samples[i];
+        Sum& sum = sums[{row[1], row[2]}];
+        sum.most_queue = std::max<std::uint64_t>(sum.most_queue, std::stoull(row[8]));
+        EXPECT_LE(std::stoull(row[7]), std::stoull(row[8]));
+        for (std::size_t k = 0; k < sum.counts.size(); ++k) {
+            sum.counts[k] += std::stoull(row[9 + k]);
+        }
+        EXPECT_LE(std::stoull(row[9]), 7'123'000U);
+    }
+    for (std::size_t i = 1; i < links.size(); ++i) {
+        const auto& row = links[i];
+        const Sum& sum = sums[{row[0], row[1]}];
+        EXPECT_EQ(sum.most_queue, std::stoull(row[5])) << row[0] << " to " << row[1];
+        EXPECT_EQ(sum.counts[0], std::stoull(row[11])) << row[0] << " to " << row[1];
+        for (std::size_t k = 1; k < sum.counts.size(); ++k) {
+            EXPECT_EQ(sum.counts[k], std::stoull(row[6 + k])) << row[0] << " to " << row[1];
+        }
+    }
+}
+
 TEST_P(Records, AddUp) {
     if (!GetParam().backend->shares_links()) {
         return;
@@ -335,7 +365,11 @@ TEST_P(Records, AddUp) {
     const ProgramRun run = run_recorded(folder, {"--record=queues,flows,links,ops"});
     ASSERT_EQ(run.status, 0) << run.error;
     const std::string queues = content(folder.file("out/queues.csv"));
-    EXPECT_EQ(header(queues), "end_ps,from,to,bytes,rate_bps,utilisation,queue_bytes");
+    EXPECT_EQ(header(queues),
+              std::string("end_ps,from,to,bytes,rate_bps,utilisation,queue_bytes") +
+                  (has_packets() ? ",queue_mean_bytes,queue_max_bytes,paused_ps,marks,trims,drops,"
+                                   "repeats"
+                                 : ""));
     EXPECT_EQ(header(content(folder.file("out/flows.csv"))),
               "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,job");
     EXPECT_EQ(header(content(folder.file("out/ops.csv"))), "rank,node,name,kind,start_ps,end_ps");
@@ -355,6 +389,9 @@ TEST_P(Records, AddUp) {
     const std::uint64_t rounding = GetParam().backend->contention == Contention::Fair ? 1 : 0;
     const Rows rows = rows_of(links);
     ASSERT_GT(rows.size(), 1U);
+    if (has_packets()) {
+        expect_packets_add_up(samples, rows);
+    }
     for (std::size_t i = 1; i < rows.size(); ++i) {
         const std::uint64_t bytes = std::stoull(rows[i][2]);
         const std::uint64_t sum = sampled[{rows[i][0], rows[i][1]}];

@@ -69,6 +69,18 @@ struct Span {
     std::uint32_t dimension = 0;  // of a phase
 };
 
+// What became of packets before a link in an interval; nothing without packets.
+struct PacketInterval {
+    Bytes mean_queue;  // of the data that waited, over time
+    Bytes most_queue;  // at once
+    Duration paused;   // the sender was told to wait
+    std::uint32_t marks = 0;
+    std::uint32_t trims = 0;
+    std::uint32_t drops = 0;
+    std::uint32_t repeats = 0;
+    bool operator==(const PacketInterval&) const = default;
+};
+
 // What a link carried in an interval that ended.
 struct LinkInterval {
     LinkId link{};
@@ -76,6 +88,7 @@ struct LinkInterval {
     SimTime end;
     Bytes bytes;
     Bytes queued;  // at the end
+    PacketInterval packets{};
 };
 
 class SpanSubscriber {

@@ -41,6 +41,9 @@ class Fabric {
     std::vector<LinkRecord> link_records() const { return links_.records(); }
     std::uint64_t wire_bytes(std::uint32_t link) { return links_.wire_bytes(link); }
     std::uint64_t waiting_bytes(std::uint32_t link) { return links_.waiting_bytes(link); }
+    // The first time begins the intervals of all links.
+    void observe() { links_.observe(); }
+    PacketInterval interval(std::uint32_t link) { return links_.interval(link); }
 
     // --- for transports ---
     std::uint64_t now_ps() const { return queue_.now().ps; }

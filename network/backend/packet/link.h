@@ -33,11 +33,27 @@ struct Link {
 static_assert(sizeof(Link) == 104);
 
 struct LinkCounters {
+    std::uint64_t paused_ps = 0;             // in pauses that are over
+    std::uint64_t paused_since_ps = kNever;  // kNever: it is not paused
     std::uint32_t pauses = 0;
     std::uint32_t marks = 0;
     std::uint32_t trims = 0;
     std::uint32_t drops = 0;
     std::uint32_t repeats = 0;
+
+    std::uint64_t paused_until(std::uint64_t now_ps) const {
+        return paused_ps + (paused_since_ps == kNever ? 0 : now_ps - paused_since_ps);
+    }
+};
+
+// The queue before a link since it was looked at before.
+struct QueueInterval {
+    unsigned __int128 byte_ps = 0;  // the sum of what waited over time, up to `until_ps`
+    std::uint64_t until_ps = 0;
+    std::uint64_t begin_ps = 0;
+    std::uint64_t most_bytes = 0;
+    LinkCounters before{};  // the counters at the beginning
+    std::uint64_t paused_before_ps = 0;
 };
 
 // What an output port does with data that has to wait. All sizes are bytes that wait, without the

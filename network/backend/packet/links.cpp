@@ -115,14 +115,14 @@ inline std::uint32_t Links::take_next(std::uint32_t id, std::uint64_t until_ps) 
     std::uint32_t packet = kNone;
     if (!link.data.empty() && (link.forwarded_turn || !hosts_wait)) {
         link.forwarded_turn = false;
-        packet = take_data(link);
+        packet = take_data(link, link.busy_until_ps);
     } else if (hosts_wait) {
         link.forwarded_turn = true;
         // With forwarded packets waiting, a flow of the rank that must wait for its time does not
         // count.
         packet = hosts_.take(id, link.data.empty() ? until_ps : link.busy_until_ps);
         if (packet == kNone && !link.data.empty()) {
-            packet = take_data(link);
+            packet = take_data(link, link.busy_until_ps);
         }
     }
     if (packet != kNone) {
@@ -272,9 +272,51 @@ void Links::queue_data(std::uint32_t id, std::uint32_t packet, std::uint32_t ing
             return;
         }
     }
+    if (!intervals_.empty()) [[unlikely]] {
+        queue_changes(link, queue_.now().ps);
+        intervals_[id].most_bytes = std::max(intervals_[id].most_bytes, link.queued_bytes + bytes);
+    }
     packets_.append(link.data, packet);
     link.queued_bytes += bytes;
     link.peak_bytes = std::max(link.peak_bytes, link.queued_bytes);
+}
+
+// While somebody observes, before it does: what has waited until then counts.
+void Links::queue_changes(const Link& link, std::uint64_t at_ps) {
+    QueueInterval& interval = intervals_[static_cast<std::size_t>(&link - links_.data())];
+    using Wide = unsigned __int128;
+    interval.byte_ps += static_cast<Wide>(link.queued_bytes) * (at_ps - interval.until_ps);
+    interval.until_ps = at_ps;
+}
+
+void Links::observe() {
+    if (intervals_.empty()) {
+        intervals_.resize(links_.size());
+        for (std::uint32_t id = 0; id < links_.size(); ++id) {
+            intervals_[id].until_ps = intervals_[id].begin_ps = queue_.now().ps;
+        }
+    }
+}
+
+PacketInterval Links::interval(std::uint32_t id) {
+    const std::uint64_t now = queue_.now().ps;
+    advance(id, now);
+    queue_changes(links_[id], now);
+    QueueInterval& interval = intervals_[id];
+    const LinkCounters counted = counters_.empty() ? LinkCounters{} : counters_[id];
+    const std::uint64_t paused_ps = counted.paused_until(now);
+    const std::uint64_t length_ps = now - interval.begin_ps;
+    PacketInterval packets;
+    packets.mean_queue = {
+        length_ps == 0 ? 0 : static_cast<std::uint64_t>(interval.byte_ps / length_ps)};
+    packets.most_queue = {interval.most_bytes};
+    packets.paused = {paused_ps - interval.paused_before_ps};
+    packets.marks = counted.marks - interval.before.marks;
+    packets.trims = counted.trims - interval.before.trims;
+    packets.drops = counted.drops - interval.before.drops;
+    packets.repeats = counted.repeats - interval.before.repeats;
+    interval = {0, now, now, links_[id].queued_bytes, counted, paused_ps};
+    return packets;
 }
 
 bool Links::marks(const PortLimits& limits, std::uint64_t waiting_bytes) {
@@ -298,6 +340,9 @@ void Links::trim(std::uint32_t id, std::uint32_t packet) {
     if ((random() & 1) != 0 && !link.data.empty()) {
         const std::uint32_t last = link.data.last;
         Packet& waiting = packets_[last];
+        if (!intervals_.empty()) [[unlikely]] {
+            queue_changes(link, queue_.now().ps);
+        }
         link.queued_bytes -= waiting.bytes();
         std::swap(waiting, packets_[packet]);
         std::swap(waiting.next, packets_[packet].next);
@@ -344,7 +389,10 @@ bool Links::admit(std::uint32_t id, std::uint32_t packet, std::uint32_t ingress)
     return true;
 }
 
-std::uint32_t Links::take_data(Link& link) {
+std::uint32_t Links::take_data(Link& link, std::uint64_t at_ps) {
+    if (!intervals_.empty()) [[unlikely]] {
+        queue_changes(link, at_ps);
+    }
     const std::uint32_t id = packets_.take_first(link.data);
     const Packet& packet = packets_[id];
     link.queued_bytes -= packet.bytes();
@@ -366,6 +414,9 @@ void Links::on_pause(std::uint64_t link_and_stop) {
     Link& link = links_[id];
     advance(id, queue_.now().ps);
     link.paused = (link_and_stop & 1) != 0;
+    LinkCounters& counted = counters(id);
+    counted.paused_ps = counted.paused_until(queue_.now().ps);
+    counted.paused_since_ps = link.paused ? queue_.now().ps : kNever;
     if (!link.paused) {
         link.busy_until_ps = std::max(link.busy_until_ps, queue_.now().ps);
         advance(id, queue_.now().ps);
@@ -401,7 +452,7 @@ void Links::lose_all(std::uint32_t id) {
     }
     link.control_bytes = 0;
     while (!link.data.empty()) {
-        lost.push_back(take_data(link));
+        lost.push_back(take_data(link, queue_.now().ps));
     }
     link.busy_until_ps = queue_.now().ps;
     for (const std::uint32_t packet : lost) {
@@ -439,6 +490,7 @@ std::vector<LinkRecord> Links::records() const {
         record.dimension = topology_.dimension_of_link(id);
         record.payload = {link.payload_bytes};
         record.peak_queue = {link.peak_bytes};
+        record.paused = {counted.paused_until(queue_.now().ps)};
         record.pauses = counted.pauses;
         record.marks = counted.marks;
         record.trims = counted.trims;

@@ -81,6 +81,10 @@ class Links {
     // Bytes that have left by now (of the packet on the wire the part that has) and that wait.
     std::uint64_t wire_bytes(std::uint32_t link);
     std::uint64_t waiting_bytes(std::uint32_t link);
+    // Begins the intervals of all links, once; it costs time with every packet that waits.
+    void observe();
+    // Ends the interval of a link now, and begins the next.
+    PacketInterval interval(std::uint32_t link);
 
   private:
     void on_link(std::uint64_t link);
@@ -95,7 +99,8 @@ class Links {
     void trim(std::uint32_t link, std::uint32_t packet);
     bool marks(const PortLimits& limits, std::uint64_t waiting_bytes);
     bool admit(std::uint32_t link, std::uint32_t packet, std::uint32_t ingress);
-    std::uint32_t take_data(Link& link);
+    std::uint32_t take_data(Link& link, std::uint64_t at_ps);
+    void queue_changes(const Link& link, std::uint64_t at_ps);
     void on_pause(std::uint64_t link_and_stop);
     LinkCounters& counters(std::uint32_t link);
     std::uint64_t random();
@@ -110,8 +115,9 @@ class Links {
     std::vector<Link> links_;
     std::vector<LinkClass> classes_;
     PacketArena packets_;
-    std::vector<std::uint32_t> watchers_;  // by link; empty before the first
-    std::vector<LinkCounters> counters_;   // empty until something is counted
+    std::vector<std::uint32_t> watchers_;   // by link; empty before the first
+    std::vector<LinkCounters> counters_;    // empty until something is counted
+    std::vector<QueueInterval> intervals_;  // empty until somebody observes
     std::unique_ptr<FlowControl> flow_control_;
     std::uint8_t control_weight_ = 0;
     std::uint64_t random_state_;

@@ -27,8 +27,10 @@ PacketBackend::PacketBackend(EventQueue& queue, Routing& routing, const ConfigVi
 
 void PacketBackend::sample(std::vector<LinkSample>& links) {
     links.clear();
+    fabric_.observe();
     for (std::uint32_t link = 0; link < fabric_.links(); ++link) {
-        links.push_back({fabric_.wire_bytes(link), fabric_.waiting_bytes(link)});
+        links.push_back(
+            {fabric_.wire_bytes(link), fabric_.waiting_bytes(link), fabric_.interval(link)});
     }
 }
 
