@@ -54,7 +54,7 @@ OutputConfig OutputConfig::from_config(const ConfigView& output) {
     return config;
 }
 
-Layers::Layers(Study input, const Recording& recording)
+Layers::Layers(Study input, const Recording& recording, std::string_view policy)
     : study(std::move(input.tree())),
       warnings(input.warnings()),
       recorder(queue),
@@ -70,7 +70,7 @@ Layers::Layers(Study input, const Recording& recording)
       compute_noise(
           NoiseConfig::from_config(study.root().section("system").section("compute_noise"))),
       replay_config(ReplayConfig::from_config(study.root().section("system"))),
-      transfer_policy(read_transfer_policy(study.root().section("system"))),
+      transfer_policy(read_transfer_policy(study.root().section("system"), policy)),
       collectives(queue,
                   network(),
                   routing,

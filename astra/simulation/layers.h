@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "astra/config/config_tree.h"
@@ -49,7 +50,8 @@ struct Layers {
     // Reads every key and loads the workload. Throws ConfigError and TraceError. `recording`
     // says which messages are to pass through a recording backend, and whether every job is
     // searched for windows.
-    Layers(Study input, const Recording& recording);
+    // `policy` of transfers instead of the configured one; "": that.
+    Layers(Study input, const Recording& recording, std::string_view policy = "");
 
     NetworkBackend& network() {
         return watched ? static_cast<NetworkBackend&>(*watched) : *backend;

@@ -1,10 +1,12 @@
 #include "astra/simulation/simulation.h"
 
+#include <string_view>
 #include <utility>
 
 #include "astra/simulation/layers.h"
 #include "astra/simulation/make_result.h"
 #include "astra/simulation/observers.h"
+#include "astra/simulation/policy_rehearsal.h"
 #include "astra/simulation/run_end.h"
 #include "astra/simulation/run_loop.h"
 
@@ -14,17 +16,21 @@ struct Simulation::Parts {
     Layers layers;
     Observers observers;
     std::string unfinished;
+    std::string other_policy;  // taken instead of the configured one, and why
 
-    Parts(Study study, const Recording& recording)
-        : layers(std::move(study), recording), observers(layers, recording) {}
+    Parts(const Study& study, const Recording& recording, std::string_view policy = "")
+        : layers(study, recording, policy), observers(layers, recording) {}
 };
 
 Simulation::Simulation(Study study, const Recording& recording)
-    : parts_(std::make_unique<Parts>(std::move(study), recording)) {}
+    : study_(std::move(study)),
+      recording_(recording),
+      parts_(std::make_unique<Parts>(study_, recording)) {}
 
 Simulation::~Simulation() = default;
 
 void Simulation::subscribe(SpanSubscriber& subscriber) {
+    subscribers_.push_back(&subscriber);
     parts_->observers.subscribe(subscriber);
 }
 
@@ -38,7 +44,28 @@ std::string Simulation::link_name(LinkId link) const {
     return topology.node_name(ends.from) + " -> " + topology.node_name(ends.to);
 }
 
+// The parts of a run with another policy are made anew.
+bool Simulation::rehearse(const RunLimits& limits, const Watcher& watcher) {
+    const Layers& layers = parts_->layers;
+    if (!layers.transfer_policy->rehearses() || layers.transfers.communicators().empty()) {
+        return true;
+    }
+    const auto best = rehearse_policies(study_, limits, watcher);
+    if (best && best->is_another()) {
+        parts_ = std::make_unique<Parts>(study_, recording_, best->policy);
+        parts_->other_policy = best->describe();
+        for (SpanSubscriber* subscriber : subscribers_) {
+            parts_->observers.subscribe(*subscriber);
+        }
+    }
+    return best.has_value();
+}
+
 bool Simulation::run(const RunLimits& limits, const Watcher& watcher) {
+    if (!rehearse(limits, watcher)) {
+        parts_->unfinished = "interrupted";
+        return false;
+    }
     Layers& layers = parts_->layers;
     layers.hand_out_recorder();
     layers.start();
@@ -90,7 +117,14 @@ const std::string& Simulation::unfinished() const {
 }
 
 RunResult Simulation::result() const {
-    return make_result(parts_->layers, parts_->observers, parts_->unfinished);
+    RunResult result = make_result(parts_->layers, parts_->observers, parts_->unfinished);
+    for (CommunicatorRecord& communicator : result.communicators) {
+        if (!parts_->other_policy.empty()) {
+            communicator.plan =
+                parts_->other_policy + (communicator.plan.empty() ? "" : ": " + communicator.plan);
+        }
+    }
+    return result;
 }
 
 RunSchedule Simulation::schedule() const {

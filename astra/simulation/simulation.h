@@ -64,7 +64,8 @@ class Simulation {
     using Watcher = std::function<bool(const RunProgress&)>;
 
     // Runs to the end; false if the watcher stopped it. Throws SimulationError when ranks cannot
-    // finish or a limit is reached, InputError when ranks contradict each other.
+    // finish or a limit is reached, InputError when ranks contradict each other. A policy of
+    // transfers that rehearses the others (caramel) does so first.
     bool run(const RunLimits& limits, const Watcher& watcher = {});
 
     // Warnings so far: those of the study, of loading, and after run() of the run.
@@ -92,6 +93,13 @@ class Simulation {
 
   private:
     struct Parts;
+
+    // Where the policy of transfers asks for it; false if the watcher stopped it.
+    bool rehearse(const RunLimits& limits, const Watcher& watcher);
+
+    const Study study_;  // as it was given
+    const Recording recording_;
+    std::vector<SpanSubscriber*> subscribers_;
     std::unique_ptr<Parts> parts_;
 };
 

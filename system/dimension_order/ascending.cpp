@@ -2,6 +2,7 @@
 
 namespace astra {
 
+extern const DimensionOrder kAscendingDimensionOrder;
 const DimensionOrder kAscendingDimensionOrder = {
     .name = "ascending",
     .summary = "the first dimension first, for every chunk",

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "system/plan/dimension_order.h"
+#include "system/plan/plan_config.h"
 
 namespace astra {
 

@@ -46,6 +46,5 @@ struct DimensionOrder {
 };
 
 const Registry<DimensionOrder>& dimension_orders();
-extern const DimensionOrder kAscendingDimensionOrder;
 
 }  // namespace astra

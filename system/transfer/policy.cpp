@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -61,7 +62,8 @@ void TransferParameters::fail(std::string_view key, std::string_view message) co
     of(key).at(key).fail(message);
 }
 
-std::unique_ptr<const TransferPolicy> read_transfer_policy(const ConfigView& system) {
+std::unique_ptr<const TransferPolicy> read_transfer_policy(const ConfigView& system,
+                                                           std::string_view instead) {
     const ConfigView transfers = system.section("transfers");
     const TransferPolicyInfo& chosen = choose(transfers, "policy", "trace", transfer_policies());
     std::unique_ptr<const TransferPolicy> result;
@@ -73,7 +75,9 @@ std::unique_ptr<const TransferPolicy> read_transfer_policy(const ConfigView& sys
             policy->read({transfers, policy->name, false});
         }
     }
-    return result;
+    return instead.empty() || instead == chosen.name
+               ? std::move(result)
+               : transfer_policies().find(instead)->read({transfers, instead, false});
 }
 
 }  // namespace astra

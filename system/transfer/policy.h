@@ -81,6 +81,8 @@ class TransferPolicy {
     virtual bool queues() const { return true; }
     // Whether an iteration begins only when all transfers of the one before are done.
     virtual bool barrier() const { return true; }
+    // Whether all policies are to be rehearsed, and the one taken that has the run end first.
+    virtual bool rehearses() const { return false; }
     // In which order ready ops are computed; nullptr: that of the trace. Where there is an order,
     // updates are freed from what only puts them into a sequence.
     virtual ComputeOrder compute_order() const { return nullptr; }
@@ -118,7 +120,9 @@ struct TransferPolicyInfo {
 const Registry<TransferPolicyInfo>& transfer_policies();
 
 // `transfers` of the section `system`; policy `trace` by default. Checks the sections of all
-// policies. Throws ConfigError, also for a parameter that only another policy has.
-std::unique_ptr<const TransferPolicy> read_transfer_policy(const ConfigView& system);
+// policies. Throws ConfigError, also for a parameter that only another policy has. `instead`: the
+// policy that is taken in place of the configured one, with the keys of its section; "": none.
+std::unique_ptr<const TransferPolicy> read_transfer_policy(const ConfigView& system,
+                                                           std::string_view instead = "");
 
 }  // namespace astra

@@ -35,6 +35,7 @@ struct CaramelParameters {
     bool batching = true;
     bool pipelining = true;
     bool smoothing = true;
+    bool rehearse = true;
     std::optional<double> gamma;  // nothing: by forecast
     std::optional<double> gamma_chunk;
     std::uint32_t depth = 2;
@@ -73,6 +74,7 @@ class Caramel final : public TransferPolicy {
 
     // Updates are moved from the end of the iteration to just before their first reader.
     bool barrier() const override { return !parameters_.compute_scheduling; }
+    bool rehearses() const override { return parameters_.rehearse; }
     ComputeOrder compute_order() const override {
         return parameters_.compute_scheduling ? tightest_first : nullptr;
     }
@@ -114,6 +116,7 @@ std::vector<CaramelRules> Caramel::candidates(const GroupForecast& forecast,
         total += static_cast<double>(transfer.bytes.count);
     }
     std::vector<Bytes> lengths;
+    lengths.reserve(kDivisors.size());
     for (const double divisor : kDivisors) {
         lengths.push_back({static_cast<std::uint64_t>(total / divisor) + 1});
     }
@@ -172,6 +175,10 @@ std::unique_ptr<const TransferPolicy> read(const TransferParameters& parameters)
     }
     values.depth =
         static_cast<std::uint32_t>(parameters.of("depth").integer_or("depth", 2, 1, kMostDepth));
+    // Who takes a part away wants to see what the others do.
+    const bool is_whole = values.compute_scheduling && values.batching && values.pipelining &&
+                          values.smoothing && !values.gamma && !values.gamma_chunk;
+    values.rehearse = parameters.of("rehearse").bool_or("rehearse", is_whole);
     return std::make_unique<Caramel>(values);
 }
 
@@ -186,6 +193,7 @@ const TransferPolicyInfo kCaramelPolicy = {
                    "batching",
                    "pipelining",
                    "smoothing",
+                   "rehearse",
                    "gamma",
                    "gamma_chunk",
                    "depth"},
