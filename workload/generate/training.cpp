@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kMostLayers = 1'000'000;
 constexpr std::uint64_t kMostBatch = 1U << 30U;
 constexpr double kMostPs = 1e18;
-constexpr std::uint64_t kNodesOfTensor = 4;
+constexpr std::uint64_t kNodesOfTensor = 5;
 
 struct Tensor {
     std::string name;
@@ -76,8 +76,38 @@ std::uint64_t compute(NodeChain& chain,
                             : chain.compute(std::move(name), std::move(parents), duration);
 }
 
+// What the computation of a gradient hands on to the layer below, and what makes the gradient.
+struct Backward {
+    NodeChain::Parents below;
+    NodeChain::Parents gradient;
+};
+
+// In halves, apart: nobody needs the input gradient of the first layer, and only the transfer needs
+// that of the weights.
+Backward backward(NodeChain& chain,
+                  const Tensor& tensor,
+                  const NodeChain::Parents& above,
+                  bool apart,
+                  bool is_first) {
+    if (!apart) {
+        const NodeChain::Parents whole = {
+            compute(chain, "backward_" + tensor.name, above, tensor.backward)};
+        return {whole, whole};
+    }
+    const Duration half{tensor.backward.ps / 2};
+    Backward made;
+    made.below = above;
+    if (!is_first) {
+        made.below = {compute(chain, "backward_input_" + tensor.name, above, half)};
+    }
+    made.gradient = {
+        compute(chain, "backward_weight_" + tensor.name, above, {tensor.backward.ps - half.ps})};
+    return made;
+}
+
 void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSink& sink) {
     const std::vector<Tensor> tensors = tensors_of(parameters);
+    const bool apart = parameters.flag("weights_apart");
     const std::uint64_t iterations = parameters.integer("iterations", 1, kMostLayers);
     parameters.limit_nodes(
         "layers, iterations",
@@ -94,10 +124,13 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
         }
         for (std::size_t t = tensors.size(); t-- > 0;) {
             const Tensor& tensor = tensors[t];
-            last = {compute(chain, "backward_" + tensor.name, last, tensor.backward)};
+            const Backward made = backward(chain, tensor, last, apart, t == 0);
+            last = made.below;
             if (tensor.gradient.count > 0) {
-                const std::uint64_t reduced = chain.collective(
-                    "all_reduce_" + tensor.name, last, CollectiveKind::AllReduce, tensor.gradient);
+                const std::uint64_t reduced = chain.collective("all_reduce_" + tensor.name,
+                                                               made.gradient,
+                                                               CollectiveKind::AllReduce,
+                                                               tensor.gradient);
                 updated[t] = chain.instant("update_" + tensor.name, {reduced});
             }
         }
@@ -123,6 +156,12 @@ constexpr std::array kParameters = {
     GeneratorParameter{.name = "gradient",
                        .doc = "size of a parameter's gradient, with a table",
                        .fallback = "4B"},
+    GeneratorParameter{.name = "weights_apart",
+                       .doc =
+                           "true: the backward computation is two ops of half its time, the input "
+                           "gradient and the weight gradient, of which only the first is needed "
+                           "by the layer below; the first layer has no input gradient",
+                       .fallback = "false"},
     GeneratorParameter{.name = "iterations", .doc = "one after the other", .fallback = "1"},
 };
 
