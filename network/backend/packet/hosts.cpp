@@ -16,6 +16,7 @@ namespace astra::packet {
 namespace {
 
 constexpr std::uint64_t kMostPlaces = 64;
+constexpr std::uint32_t kFewPlaces = 8;
 constexpr std::uint64_t kMostVain = std::uint64_t{1} << 22;
 
 }  // namespace
@@ -395,14 +396,24 @@ void Hosts::join_ring(std::uint32_t id) {
     link.ring = id;
 }
 
-// Joins a ring that is not empty behind one of its flows at random.
+// Joins a ring that is not empty behind one of its flows at random; among a few, whose order
+// matters to each and who fill no queue in step, behind the last.
 void Hosts::join_anywhere(Link& link, std::uint32_t id) {
     Flow& flow = flows_[feeders_[id].flow];
     flow.out_of_turn = false;
     std::uint32_t before = link.ring;
-    const std::uint64_t random = mix(flow.hash + kMixStep * flow.made_packets);
-    for (std::uint64_t steps = random % kMostPlaces; steps > 0; --steps) {
+    std::uint32_t others = 1;
+    while (others < kFewPlaces && feeders_[before].next != link.ring) {
         before = feeders_[before].next;
+        ++others;
+    }
+    if (others < kFewPlaces) {
+        before = link.ring;
+    } else {
+        const std::uint64_t random = mix(flow.hash + kMixStep * flow.made_packets);
+        for (std::uint64_t steps = random % kMostPlaces; steps > 0; --steps) {
+            before = feeders_[before].next;
+        }
     }
     feeders_[id].next = feeders_[before].next;
     feeders_[before].next = id;
