@@ -46,6 +46,9 @@ void add_training(const Layers& layers, const Observers& observers, RunResult& r
     result.transfers = layers.transfers.records();
     for (std::uint32_t job = 0; job < layers.replayer.jobs(); ++job) {
         auto iterations = layers.replayer.iterations(job);
+        if (!layers.replayer.finished()) {
+            iterations.resize(layers.replayer.whole_iterations(job));
+        }
         if (iterations.empty()) {
             continue;
         }
@@ -55,6 +58,9 @@ void add_training(const Layers& layers, const Observers& observers, RunResult& r
                                                   std::move(iterations),
                                                   result.communicators,
                                                   result.transfers));
+        if (!layers.replayer.finished()) {
+            continue;  // the reader of a window is in the next iteration
+        }
         const auto windows = observers.windows(job, typical);
         result.windows.insert(result.windows.end(), windows.begin(), windows.end());
     }
@@ -98,10 +104,14 @@ RunResult make_result(const Layers& layers,
     }
     result.collectives = layers.collectives.records();
     result.links = layers.backend->link_records();
-    result.dimensions = dimension_records(layers.topology, result.links);
-    if (unfinished.empty()) {
-        add_training(layers, observers, result);
+    if (result.has_packets) {
+        // What acknowledges the last bytes is on the wire when the ranks have finished.
+        for (LinkRecord& link : result.links) {
+            link.busy = std::min(link.busy, Duration{result.simulated.ps});
+        }
     }
+    result.dimensions = dimension_records(layers.topology, result.links);
+    add_training(layers, observers, result);
     // Those of the flow sets in the order of their jobs and files, then what the traces sent.
     result.flows = layers.flows.flow_records();
     observers.add_to(result);

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "astra/core/error.h"
 #include "astra/simulation/layers.h"
 #include "astra/simulation/make_result.h"
 #include "astra/simulation/observers.h"
@@ -70,10 +71,16 @@ bool Simulation::run(const RunLimits& limits, const Watcher& watcher) {
     layers.hand_out_recorder();
     layers.start();
     parts_->observers.start();
-    if (!RunLoop(layers).run(limits, watcher)) {
-        parts_->unfinished = "interrupted";
-        parts_->observers.warn(layers.warnings);
-        return false;
+    try {
+        if (!RunLoop(layers).run(limits, watcher)) {
+            parts_->unfinished = "interrupted";
+            parts_->observers.warn(layers.warnings);
+            return false;
+        }
+    } catch (const SimulationError& error) {
+        const std::string text = error.what();
+        parts_->unfinished = text.substr(0, text.find('\n'));
+        throw;
     }
     parts_->observers.warn(layers.warnings);
     parts_->unfinished = why_unfinished(layers, limits);

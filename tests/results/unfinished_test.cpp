@@ -172,6 +172,47 @@ TEST(Unfinished, TheLimitOfEventsAndADeadlockDoToo) {
     EXPECT_EQ(stopped.result.at("ranks")[0].at("finish_ps"), 1'000'000);
 }
 
+ProgramRun training(const ScratchFolder& folder, const std::string& network, Arguments more) {
+    const std::string study = folder.write(
+        "study.yml",
+        "workload: {generate: {kind: training, layers: 4, bytes: 4MiB}, iterations: 6}\n"
+        "network: {backend: flow, dimensions: [{topology: switch, ranks: 4, bandwidth: 50GB/s, "
+        "latency: 500ns}]" +
+            network + "}\n");
+    more.insert(more.begin(), {"run", study, "--output=" + folder.file("out")});
+    return run_captured(more);
+}
+
+// The iterations that all ranks have been through are those of the whole run; the third one has
+// begun.
+TEST(Unfinished, WholeIterationsAreTold) {
+    const ScratchFolder whole_folder;
+    ASSERT_EQ(training(whole_folder, "", {}).status, 0);
+    const auto whole = nlohmann::json::parse(content(whole_folder.file("out/result.json")));
+    const auto second_ps = whole.at("iterations")[1].at("end_ps").get<std::uint64_t>();
+    const ScratchFolder folder;
+    ASSERT_EQ(training(folder, "", {fmt::format("--until={}ps", second_ps + 100'000'000)}).status,
+              3);
+    const auto part = nlohmann::json::parse(content(folder.file("out/result.json")));
+    ASSERT_EQ(part.at("iterations").size(), 2U);
+    EXPECT_EQ(part.at("iterations")[0], whole.at("iterations")[0]);
+    EXPECT_EQ(part.at("iterations")[1], whole.at("iterations")[1]);
+}
+
+// A link breaks for good after 2 ms, and what is sent over it then has no way.
+TEST(Unfinished, AnErrorDuringTheRunWritesWhatThereIs) {
+    const ScratchFolder folder;
+    const ProgramRun run = training(folder, ", failures: [{from: 0, to: switch0.0, at: 2ms}]", {});
+    EXPECT_EQ(run.status, 3);
+    EXPECT_THAT(run.error, HasSubstr("no path from rank"));
+    const auto result = nlohmann::json::parse(content(folder.file("out/result.json")));
+    EXPECT_EQ(result.at("unfinished"), true);
+    EXPECT_THAT(result.at("unfinished_because").get<std::string>(),
+                StartsWith("no path from rank"));
+    EXPECT_EQ(result.at("iterations").size(), 1U);
+    expect_parts_add_up(result);
+}
+
 // 1000 B at 400 Gbit/s take 20 ns and twice 500 ns: flow 1 is received at 1020 ns, flow 2 is on
 // its way from then on, flow 3 waits for it.
 TEST(Unfinished, FlowsOnTheirWayHaveNoEnd) {

@@ -218,6 +218,9 @@ TEST_P(NetworkRun, ATrainingTraceDoesTheSameWork) {
         EXPECT_EQ(rank.compute.ps, 1'800'000'000U);
         EXPECT_GE(rank.finish.ps, 1'800'000'000U);
     }
+    for (const LinkRecord& link : result.links) {
+        EXPECT_TRUE(!result.links_are_shared || link.busy.ps <= result.simulated.ps) << link.from;
+    }
     EXPECT_TRUE(result.warnings.empty());
 }
 

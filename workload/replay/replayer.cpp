@@ -298,6 +298,22 @@ std::vector<WindowRecord> Replayer::windows(std::uint32_t job,
         jobs_[job], iteration, ranks_, preparation_.first_ranks(), times, transfers_, tensors);
 }
 
+std::uint32_t Replayer::whole_iterations(std::uint32_t job) const {
+    std::uint32_t whole = jobs_[job].iterations.iterations();
+    for (const ReplayedRank& rank : ranks_) {
+        const ExecutionGraph& graph = rank.graph();
+        if (rank.job != &jobs_[job] || graph.iteration.empty() || rank.streams.ops_left() == 0) {
+            continue;
+        }
+        for (std::uint32_t op = 0; op < graph.size(); ++op) {
+            if (!rank.streams.is_done(op)) {
+                whole = std::min(whole, graph.iteration[op]);
+            }
+        }
+    }
+    return whole;
+}
+
 std::vector<RankRecord> Replayer::records() const {
     std::vector<std::vector<PeerWait>> unfinished(waited_for_.size());
     if (!finished()) {

@@ -62,6 +62,8 @@ class Replayer {
     std::vector<IterationTimes> iterations(std::uint32_t job) const {
         return jobs_[job].iterations.times();
     }
+    // So many of them, the first ones, all ranks have run to their end.
+    std::uint32_t whole_iterations(std::uint32_t job) const;
     const Job& job(std::uint32_t number) const { return jobs_[number].job; }
     std::uint32_t jobs() const { return static_cast<std::uint32_t>(jobs_.size()); }
 
