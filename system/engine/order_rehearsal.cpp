@@ -28,15 +28,16 @@ class OrderRehearsal::Stage {
 
     Duration time(const CollectiveInstance& instance) {
         const ProcessGroup& members = instance.group();
-        const auto [group, is_new] = groups_.try_emplace(members.id(), Group{});
-        if (is_new) {
-            group->second.id = engine_.add_group(members.name(), members.ranks());
+        const auto added = groups_.try_emplace(members.id(), Group{});
+        Group& group = added.first->second;
+        if (added.second) {
+            group.id = engine_.add_group(members.name(), members.ranks());
         }
         CollectiveRequest request = instance.request;
-        request.sequence = group->second.timed++;
+        request.sequence = group.timed++;
         return sandbox_.time([&](Callback finished) {
             for (std::uint32_t p = 0; p < members.size(); ++p) {
-                engine_.join(group->second.id, p, request, finished);
+                engine_.join(group.id, p, request, finished);
             }
         });
     }

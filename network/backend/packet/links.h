@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "astra/core/event_queue.h"
+#include "astra/core/recorder/recorder.h"
 #include "astra/core/records.h"
 #include "network/backend/packet/flow_control.h"
 #include "network/backend/packet/link.h"
