@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kMostLayers = 1'000'000;
 constexpr std::uint64_t kMostBatch = 1U << 30U;
 constexpr double kMostPs = 1e18;
-constexpr std::uint64_t kNodesOfTensor = 5;
+constexpr std::uint64_t kNodesOfTensor = 4;  // one more with weights apart
 
 struct Tensor {
     std::string name;
@@ -109,9 +109,9 @@ void emit(const GeneratorParameters& parameters, std::uint32_t /*rank*/, NodeSin
     const std::vector<Tensor> tensors = tensors_of(parameters);
     const bool apart = parameters.flag("weights_apart");
     const std::uint64_t iterations = parameters.integer("iterations", 1, kMostLayers);
-    parameters.limit_nodes(
-        "layers, iterations",
-        kNodesOfTensor * static_cast<std::uint64_t>(tensors.size()) * iterations);
+    parameters.limit_nodes("layers, iterations",
+                           (kNodesOfTensor + (apart ? 1 : 0)) *
+                               static_cast<std::uint64_t>(tensors.size()) * iterations);
     NodeChain chain(sink);
     NodeChain::Parents updated(tensors.size());  // of the iteration before; 0 = none
     NodeChain::Parents last;
