@@ -133,6 +133,12 @@ struct FlowRecord {
     SimTime start;            // injected; kMaxPs if the run did not come to it
     SimTime finish;           // received whole; kMaxPs as above
     std::uint32_t job = 0;
+    Duration ideal{};  // alone on its way; 0: not known
+
+    bool has_slowdown() const { return finish.ps != kMaxPs && ideal.ps != 0; }
+    double slowdown() const {
+        return static_cast<double>((finish - start).ps) / static_cast<double>(ideal.ps);
+    }
 };
 
 struct LinkRecord {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -39,7 +40,8 @@ std::string flows_json(const RunResult& result) {
     return fmt::format(
         R"(  "flows": {{"count": {}, "bytes": {}, "makespan_ps": {}, "mean_finish_ps": {}, )"
         R"("duration_ps": {{"min": {}, "mean": {}, "p50": {}, "p90": {}, "p99": {}, )"
-        R"("p999": {}, "max": {}}}}},)"
+        R"("p999": {}, "max": {}}}, )"
+        R"("slowdown": {{"p50": {:.4f}, "p99": {:.4f}, "max": {:.4f}}}}},)"
         "\n",
         s.count,
         s.bytes,
@@ -51,7 +53,10 @@ std::string flows_json(const RunResult& result) {
         s.p90.ps,
         s.p99.ps,
         s.p999.ps,
-        s.most.ps);
+        s.most.ps,
+        s.slowdown_p50,
+        s.slowdown_p99,
+        s.slowdown_most);
 }
 
 // Written without a table of columns: there may be millions of flows.
@@ -62,7 +67,7 @@ std::string flows_csv(const RunResult& result) {
     for (const std::string& name : result.jobs) {
         endings.push_back(named ? "," + csv_field(name) + "\n" : "\n");
     }
-    std::string text = "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps";
+    std::string text = "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,slowdown";
     text += named ? ",job\n" : "\n";
     text.reserve(text.size() + result.flows.size() * kUsualLine);
     for (const FlowRecord& flow : result.flows) {
@@ -79,6 +84,10 @@ std::string flows_csv(const RunResult& result) {
         if (flow.finish.ps != kMaxPs) {
             add_number(text, (flow.finish - flow.start).ps);
         }
+        text += ',';
+        if (flow.has_slowdown()) {
+            fmt::format_to(std::back_inserter(text), "{:.4f}", flow.slowdown());
+        }
         text += endings[flow.job];
     }
     return text;
@@ -91,7 +100,8 @@ std::string flows_summary(const RunResult& result) {
     const FlowStatistics& s = *result.flow_statistics;
     return fmt::format(
         "flows            {}, {} in all; makespan {}, mean finish {}\n"
-        "flow times       min {}, mean {}, median {}, 90 % {}, 99 % {}, 99.9 % {}, max {}\n",
+        "flow times       min {}, mean {}, median {}, 90 % {}, 99 % {}, 99.9 % {}, max {}\n"
+        "flow slowdown    median {:.2f}, 99 % {:.2f}, max {:.2f} times what a flow takes alone\n",
         s.count,
         to_text(Bytes{s.bytes}),
         to_text(s.makespan),
@@ -102,7 +112,10 @@ std::string flows_summary(const RunResult& result) {
         to_text(s.p90),
         to_text(s.p99),
         to_text(s.p999),
-        to_text(s.most));
+        to_text(s.most),
+        s.slowdown_p50,
+        s.slowdown_p99,
+        s.slowdown_most);
 }
 
 }  // namespace astra

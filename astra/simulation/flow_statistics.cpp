@@ -2,18 +2,72 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace astra {
 
 namespace {
 
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+Duration ideal(Routing& routing, bool spreads, const FlowRecord& flow) {
+    const Topology& topology = routing.topology();
+    const std::uint32_t destination = index(flow.destination);
+    std::uint32_t node = index(flow.source);
+    std::uint64_t narrowest = kNoLimit;  // bits a second
+    Duration latency;
+    while (node != destination) {
+        const std::span<const std::uint32_t> links = routing.next_links(node, destination);
+        if (links.empty()) {
+            return {};
+        }
+        std::uint64_t rate = 0;
+        for (const std::uint32_t link : links.first(spreads ? links.size() : 1)) {
+            const std::uint64_t of_link = topology.link(link).bandwidth.bits_per_s;
+            rate = saturating_add(rate, of_link == 0 ? kNoLimit : of_link);
+        }
+        narrowest = std::min(narrowest, rate);
+        latency = latency + topology.link(links[0]).latency;
+        node = topology.link_ends(links[0]).to;
+    }
+    return latency + transfer_time(flow.bytes, Bandwidth{narrowest == kNoLimit ? 0 : narrowest});
+}
+
 // The position in order of the smallest of `count` values that `permille` of them do not exceed.
 std::uint64_t nearest_rank(std::uint64_t count, std::uint64_t permille) {
     return (count * permille + 999) / 1000 - 1;
 }
 
+void add_slowdowns(std::span<const FlowRecord> flows, FlowStatistics& result) {
+    std::vector<double> slowdowns;
+    slowdowns.reserve(flows.size());
+    for (const FlowRecord& flow : flows) {
+        if (flow.has_slowdown()) {
+            slowdowns.push_back(flow.slowdown());
+        }
+    }
+    if (slowdowns.empty()) {
+        return;
+    }
+    std::sort(slowdowns.begin(), slowdowns.end());
+    const auto at = [&](std::uint64_t permille) {
+        return slowdowns[nearest_rank(slowdowns.size(), permille)];
+    };
+    result.slowdown_p50 = at(500);
+    result.slowdown_p99 = at(990);
+    result.slowdown_most = slowdowns.back();
+}
+
 }  // namespace
+
+void add_ideals(Routing& routing, bool packets, std::vector<FlowRecord>& flows) {
+    const bool spreads = routing.policy() == RoutePolicy::Spray ||
+                         (routing.policy() == RoutePolicy::Adaptive && packets);
+    for (FlowRecord& flow : flows) {
+        flow.ideal = ideal(routing, spreads, flow);
+    }
+}
 
 FlowStatistics flow_statistics(std::span<const FlowRecord> flows) {
     FlowStatistics result;
@@ -58,6 +112,7 @@ FlowStatistics flow_statistics(std::span<const FlowRecord> flows) {
     result.p99 = percentile(990);
     result.p999 = percentile(999);
     result.most = percentile(1000);
+    add_slowdowns(flows, result);
     return result;
 }
 

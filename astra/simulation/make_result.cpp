@@ -85,9 +85,7 @@ RunCounts counts_of(const Layers& layers, const Observers& observers) {
 
 }  // namespace
 
-RunResult make_result(const Layers& layers,
-                      const Observers& observers,
-                      const std::string& unfinished) {
+RunResult make_result(Layers& layers, const Observers& observers, const std::string& unfinished) {
     RunResult result;
     result.unfinished = unfinished;
     result.unfinished_ranks = layers.ranks() - layers.finished_ranks();
@@ -116,6 +114,7 @@ RunResult make_result(const Layers& layers,
     result.flows = layers.flows.flow_records();
     observers.add_to(result);
     if (observers.has_messages() || layers.flows.flows() > 0) {
+        add_ideals(layers.routing, result.has_packets, result.flows);
         result.flow_statistics = flow_statistics(result.flows);
         result.jobs = layers.jobs;
     }

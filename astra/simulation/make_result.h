@@ -10,8 +10,6 @@
 namespace astra {
 
 // `unfinished`: RunResult::unfinished.
-RunResult make_result(const Layers& layers,
-                      const Observers& observers,
-                      const std::string& unfinished);
+RunResult make_result(Layers& layers, const Observers& observers, const std::string& unfinished);
 
 }  // namespace astra

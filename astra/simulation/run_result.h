@@ -37,6 +37,10 @@ struct FlowStatistics {
     Duration p99;
     Duration p999;  // 99.9 %
     Duration most;
+    // Of the times over those alone; 0 where none is known.
+    double slowdown_p50 = 0;
+    double slowdown_p99 = 0;
+    double slowdown_most = 0;
 };
 
 // The iterations of a job, and of one in steady state what scheduling made of it; docs/results.md

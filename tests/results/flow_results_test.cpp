@@ -109,10 +109,10 @@ TEST(FlowSetRun, WritesEveryFlow) {
     ASSERT_EQ(written.run.status, 0) << written.run.error;
     EXPECT_EQ(written.run.error, "");
     EXPECT_EQ(written.flows_csv,
-              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps\n"
-              "1,0,1,1000000,0,0,21000000,21000000\n"
-              "2,1,3,1000000,1,21000000,42000000,21000000\n"
-              "7,3,0,0,0,2000000,3000000,1000000\n");
+              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,slowdown\n"
+              "1,0,1,1000000,0,0,21000000,21000000,1.0000\n"
+              "2,1,3,1000000,1,21000000,42000000,21000000,1.0000\n"
+              "7,3,0,0,0,2000000,3000000,1000000,1.0000\n");
     const nlohmann::json& result = written.result;
     EXPECT_EQ(result["simulated_ps"], 42'000'000);
     // Mean duration (21 + 21 + 1) / 3 us, mean finish (21 + 42 + 3) / 3 us.
@@ -121,7 +121,8 @@ TEST(FlowSetRun, WritesEveryFlow) {
                   R"({"count": 3, "bytes": 2000000, "makespan_ps": 42000000,
                       "mean_finish_ps": 22000000, "duration_ps": {"min": 1000000,
                       "mean": 14333333, "p50": 21000000, "p90": 21000000, "p99": 21000000,
-                      "p999": 21000000, "max": 21000000}})"));
+                      "p999": 21000000, "max": 21000000},
+                      "slowdown": {"p50": 1.0, "p99": 1.0, "max": 1.0}})"));
     EXPECT_EQ(result["counts"]["messages"], 3);
     EXPECT_EQ(result["counts"]["message_bytes"], 2'000'000);
     EXPECT_EQ(result["configuration"]["workload"]["flows"], "chain.flows");
@@ -186,14 +187,29 @@ std::string two_kinds(const ScratchFolder& folder) {
            network(4);
 }
 
+// Two flows of 20 us on the wire and 1 us of latency share the receiver's link: 41 us in place
+// of 21.
+TEST(FlowSetRun, TellsHowMuchLongerThanAlone) {
+    const ScratchFolder folder;
+    folder.write("two.flows", "1 0 2 1000000 0\n2 1 2 1000000 0\n");
+    const Written written =
+        run_files(folder, network(4), {"--flows=" + folder.file("two.flows"), "--backend=flow"});
+    ASSERT_EQ(written.run.status, 0) << written.run.error;
+    EXPECT_EQ(written.flows_csv,
+              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,slowdown\n"
+              "1,0,2,1000000,0,0,41000000,41000000,1.9524\n"
+              "2,1,2,1000000,0,0,41000000,41000000,1.9524\n");
+    EXPECT_NEAR(written.result["flows"]["slowdown"]["max"].get<double>(), 41.0 / 21.0, 1e-4);
+}
+
 TEST(FlowSetRun, RunsBesideTraces) {
     const ScratchFolder folder;
     const Written plain = run_files(folder, two_kinds(folder));
     ASSERT_EQ(plain.run.status, 0) << plain.run.error;
     EXPECT_EQ(plain.flows_csv,
-              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,job\n"
-              "1,1,0,1000000,0,5000000,26000000,21000000,\"flow,set\"\n"
-              "2,0,1,1000000,1,26000000,47000000,21000000,\"flow,set\"\n");
+              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,slowdown,job\n"
+              "1,1,0,1000000,0,5000000,26000000,21000000,1.0000,\"flow,set\"\n"
+              "2,0,1,1000000,1,26000000,47000000,21000000,1.0000,\"flow,set\"\n");
     EXPECT_EQ(plain.result["ranks"].size(), 4U);
     EXPECT_EQ(plain.result["ranks"][0]["finish_ps"], 47'000'000);
     EXPECT_EQ(plain.result["ranks"][1]["idle_ps"], 5'000'000);
@@ -204,10 +220,10 @@ TEST(FlowSetRun, RunsBesideTraces) {
     const Written recorded = run_files(folder, two_kinds(folder), {"--record=flows"});
     EXPECT_EQ(recorded.flows_csv,
               plain.flows_csv +
-                  "1,2,3,4000000,0,0,81000000,81000000,traced\n"
-                  "2,3,2,4000000,0,0,81000000,81000000,traced\n"
-                  "3,3,2,4000000,0,81000000,162000000,81000000,traced\n"
-                  "4,2,3,4000000,0,81000000,162000000,81000000,traced\n");
+                  "1,2,3,4000000,0,0,81000000,81000000,1.0000,traced\n"
+                  "2,3,2,4000000,0,0,81000000,81000000,1.0000,traced\n"
+                  "3,3,2,4000000,0,81000000,162000000,81000000,1.0000,traced\n"
+                  "4,2,3,4000000,0,81000000,162000000,81000000,1.0000,traced\n");
     EXPECT_EQ(recorded.result["flows"]["count"], 6);
     EXPECT_EQ(recorded.result["flows"]["makespan_ps"], 162'000'000);
     EXPECT_EQ(recorded.result["simulated_ps"], plain.result["simulated_ps"]);

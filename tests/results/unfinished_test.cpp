@@ -226,10 +226,10 @@ TEST(Unfinished, FlowsOnTheirWayHaveNoEnd) {
         run_captured({"run", study, "--until=1500ns", "--output=" + folder.file("out")});
     EXPECT_EQ(run.status, 3);
     EXPECT_EQ(content(folder.file("out/flows.csv")),
-              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps\n"
-              "1,0,1,1000,0,0,1020000,1020000\n"
-              "2,1,2,1000,1,1020000,,\n"
-              "3,2,0,1000,2,,,\n");
+              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,slowdown\n"
+              "1,0,1,1000,0,0,1020000,1020000,1.0000\n"
+              "2,1,2,1000,1,1020000,,,\n"
+              "3,2,0,1000,2,,,,\n");
     const auto result = nlohmann::json::parse(content(folder.file("out/result.json")));
     EXPECT_EQ(result.at("flows").at("count"), 1);
     EXPECT_EQ(result.at("flows").at("makespan_ps"), 1'020'000);

@@ -374,7 +374,7 @@ TEST_P(Records, AddUp) {
                                    "repeats"
                                  : ""));
     EXPECT_EQ(header(content(folder.file("out/flows.csv"))),
-              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,job");
+              "id,src,dst,bytes,after,start_ps,finish_ps,duration_ps,slowdown,job");
     EXPECT_EQ(header(content(folder.file("out/ops.csv"))), "rank,node,name,kind,start_ps,end_ps");
     const std::string links = content(folder.file("out/links.csv"));
     EXPECT_EQ(header(links), has_packets() ? kPacketHeader : "from,to,bytes,busy_ps");
