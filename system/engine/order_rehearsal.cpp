@@ -1,58 +1,8 @@
 #include "system/engine/order_rehearsal.h"
 
-#include <string>
-
-#include "astra/core/warnings.h"
-#include "system/engine/collective_engine.h"
-#include "system/run/sandbox.h"
+#include "system/engine/collective_timer.h"
 
 namespace astra {
-
-// A network of its own, with an engine that takes one order for all collectives.
-class OrderRehearsal::Stage {
-  public:
-    Stage(Routing& routing,
-          const BackendInfo& backend,
-          const ConfigView& network,
-          const EngineConfig& config,
-          const DimensionOrder& order)
-        : sandbox_(routing, backend, network),
-          engine_(sandbox_.queue(),
-                  sandbox_.backend(),
-                  sandbox_.routing(),
-                  sandbox_.info(),
-                  sandbox_.keys(),
-                  config,
-                  unheard_,
-                  {.only_order = &order}) {}
-
-    Duration time(const CollectiveInstance& instance) {
-        const ProcessGroup& members = instance.group();
-        const auto added = groups_.try_emplace(members.id(), Group{});
-        Group& group = added.first->second;
-        if (added.second) {
-            group.id = engine_.add_group(members.name(), members.ranks());
-        }
-        CollectiveRequest request = instance.request;
-        request.sequence = group.timed++;
-        return sandbox_.time([&](Callback finished) {
-            for (std::uint32_t p = 0; p < members.size(); ++p) {
-                engine_.join(group.id, p, request, finished);
-            }
-        });
-    }
-
-  private:
-    struct Group {
-        GroupId id{};
-        std::uint64_t timed = 0;
-    };
-
-    Warnings unheard_;  // the simulation itself says the same
-    Sandbox sandbox_;
-    CollectiveEngine engine_;
-    std::map<GroupId, Group> groups_;
-};
 
 OrderRehearsal::OrderRehearsal(Routing& routing,
                                const BackendInfo& backend,
@@ -63,12 +13,21 @@ OrderRehearsal::OrderRehearsal(Routing& routing,
 
 OrderRehearsal::~OrderRehearsal() = default;
 
-OrderRehearsal::Stage& OrderRehearsal::stage(std::unique_ptr<Stage>& made,
-                                             const DimensionOrder& order) {
-    if (made == nullptr) {
-        made = std::make_unique<Stage>(routing_, backend_, keys_, config_, order);
+bool OrderRehearsal::other_is_no_slower(const CollectiveInstance& instance) {
+    if (configured_ == nullptr) {
+        const DimensionOrder& order = *config_.plan.dimension_order;
+        configured_ = std::make_unique<CollectiveTimer>(routing_, backend_, keys_, config_, order);
+        instead_ =
+            std::make_unique<CollectiveTimer>(routing_, backend_, keys_, config_, *order.instead);
     }
-    return *made;
+    const ProcessGroup& members = instance.group();
+    const auto [group, is_new] = groups_.try_emplace(members.id(), GroupId{});
+    if (is_new) {
+        configured_->add_group(members.name(), members.ranks());
+        group->second = instead_->add_group(members.name(), members.ranks());
+    }
+    return instead_->time(group->second, instance.request) <=
+           configured_->time(group->second, instance.request);
 }
 
 const DimensionOrder& OrderRehearsal::order_of(const CollectiveInstance& instance) {
@@ -84,8 +43,7 @@ const DimensionOrder& OrderRehearsal::order_of(const CollectiveInstance& instanc
     }
     const Key key{instance.plan, instance.request.bytes.count, instance.request.bytes_are_a_shard};
     const auto [chosen, is_new] = chosen_.try_emplace(key, &order);
-    if (is_new && stage(instead_, *order.instead).time(instance) <=
-                      stage(configured_, order).time(instance)) {
+    if (is_new && other_is_no_slower(instance)) {
         chosen->second = order.instead;
     }
     return *chosen->second;

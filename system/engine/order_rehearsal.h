@@ -16,6 +16,8 @@
 
 namespace astra {
 
+class CollectiveTimer;
+
 class OrderRehearsal {
   public:
     // All outlive it; `network` is the section. `only`: the order that is rehearsed here, which is
@@ -30,12 +32,11 @@ class OrderRehearsal {
     ~OrderRehearsal();
 
     // The configured order, or the one instead of which it was chosen where that is no slower.
-    // Requires phases. Costs the simulation of both for each plan, size and priority; they are
-    // kept. A collective with sizes by pair is not rehearsed, as its ranks have not said theirs.
+    // Requires phases. Costs the simulation of both for each plan and size, once. A collective with
+    // sizes by pair is not rehearsed, as its ranks have not said theirs.
     const DimensionOrder& order_of(const CollectiveInstance& instance);
 
   private:
-    class Stage;
     struct Key {
         const CollectivePlan* plan = nullptr;
         std::uint64_t bytes = 0;
@@ -44,15 +45,17 @@ class OrderRehearsal {
         auto operator<=>(const Key&) const = default;
     };
 
-    Stage& stage(std::unique_ptr<Stage>& made, const DimensionOrder& order);
+    // Whether the order instead of which it was chosen has it end no later.
+    bool other_is_no_slower(const CollectiveInstance& instance);
 
     Routing& routing_;
     const BackendInfo& backend_;
     ConfigView keys_;
     const EngineConfig& config_;
     const DimensionOrder* const only_;
-    std::unique_ptr<Stage> configured_;  // made when they are needed
-    std::unique_ptr<Stage> instead_;
+    std::unique_ptr<CollectiveTimer> configured_;  // made when they are needed
+    std::unique_ptr<CollectiveTimer> instead_;
+    std::map<GroupId, GroupId> groups_;  // the number of each in both
     std::map<Key, const DimensionOrder*> chosen_;
 };
 

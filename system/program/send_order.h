@@ -8,9 +8,9 @@
 namespace astra {
 
 // Numbers the queues and the connections of each member, and marks the last message of a connection
-// (Program::Send). A queue is a channel, or a thread block: what it holds leaves in the order of
-// the program, one message after the other. A concurrent message is in a queue of its connection
-// alone.
+// (Program::Send). A queue is a channel, the same at all levels, or a thread block: what it holds
+// leaves in the order of the program, one message after the other. A concurrent message is in a
+// queue of its connection alone.
 class SendOrder {
   public:
     // All sends are there and paired.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "system/transfer/collective_timer.h"
+#include "system/engine/collective_timer.h"
 
 namespace astra {
 

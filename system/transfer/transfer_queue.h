@@ -19,7 +19,7 @@
 #include "astra/core/recorder/recorder.h"
 #include "astra/core/records.h"
 #include "system/engine/collective_engine.h"
-#include "system/transfer/collective_timer.h"
+#include "system/engine/collective_timer.h"
 #include "system/transfer/policy.h"
 
 namespace astra {

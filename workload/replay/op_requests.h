@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "system/engine/collective_engine.h"
-#include "system/engine/point_to_point.h"
 #include "system/model/compute_model.h"
+#include "system/run/point_to_point.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/replay/replayed_job.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "system/engine/collective_engine.h"
-#include "system/engine/point_to_point.h"
+#include "system/run/point_to_point.h"
 #include "system/transfer/transfer_queue.h"
 #include "workload/replay/op_requests.h"
 #include "workload/replay/replayed_job.h"

@@ -1,4 +1,4 @@
-#include "system/transfer/collective_timer.h"
+#include "system/engine/collective_timer.h"
 
 #include <utility>
 
@@ -10,16 +10,30 @@ CollectiveTimer::CollectiveTimer(const Topology& topology,
                                  const EngineConfig& config)
     : topology_(topology), backend_(backend), keys_(network), config_(config) {}
 
+CollectiveTimer::CollectiveTimer(Routing& routing,
+                                 const BackendInfo& backend,
+                                 const ConfigView& network,
+                                 const EngineConfig& config,
+                                 const DimensionOrder& only)
+    : topology_(routing.topology()),
+      routing_(&routing),
+      options_{.only_order = &only},
+      backend_(backend),
+      keys_(network),
+      config_(config) {}
+
 CollectiveEngine& CollectiveTimer::engine() {
     if (engine_ == nullptr) {
-        sandbox_ = std::make_unique<Sandbox>(topology_, backend_, keys_);
+        sandbox_ = routing_ == nullptr ? std::make_unique<Sandbox>(topology_, backend_, keys_)
+                                       : std::make_unique<Sandbox>(*routing_, backend_, keys_);
         engine_ = std::make_unique<CollectiveEngine>(sandbox_->queue(),
                                                      sandbox_->backend(),
                                                      sandbox_->routing(),
                                                      sandbox_->info(),
                                                      sandbox_->keys(),
                                                      config_,
-                                                     unheard_);
+                                                     unheard_,
+                                                     options_);
     }
     return *engine_;
 }

@@ -10,6 +10,7 @@
 #include "astra/core/types.h"
 #include "astra/core/warnings.h"
 #include "network/backend/backend.h"
+#include "network/routing/routing.h"
 #include "system/engine/collective_engine.h"
 #include "system/run/sandbox.h"
 
@@ -22,6 +23,13 @@ class CollectiveTimer {
                     const BackendInfo& backend,
                     const ConfigView& network,
                     const EngineConfig& config);
+    // On a network that shares routes, and with them the links that are down; all collectives take
+    // the order of dimensions `only`.
+    CollectiveTimer(Routing& routing,
+                    const BackendInfo& backend,
+                    const ConfigView& network,
+                    const EngineConfig& config,
+                    const DimensionOrder& only);
 
     // Groups are those of the timer.
     GroupId add_group(std::string name, std::vector<std::uint32_t> ranks);
@@ -36,6 +44,8 @@ class CollectiveTimer {
     CollectiveEngine& engine();
 
     const Topology& topology_;
+    Routing* const routing_ = nullptr;  // that is shared
+    CollectiveEngine::Options options_;
     const BackendInfo& backend_;
     ConfigView keys_;
     const EngineConfig& config_;

@@ -1,4 +1,4 @@
-#include "system/engine/point_to_point.h"
+#include "system/run/point_to_point.h"
 
 #include <algorithm>
 #include <tuple>
